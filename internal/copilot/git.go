@@ -1,0 +1,39 @@
+package copilot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// GitRoot gives the top folder of the repository that dir is in: the nearest one with a .git folder or, in a linked
+// working tree or a submodule, a .git file. The client reads repository hooks there and nowhere else.
+func GitRoot(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return "", err
+	} else if !info.IsDir() {
+		return "", fmt.Errorf("%s: not a folder", dir)
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d, nil
+		}
+		if d == filepath.Dir(d) {
+			return "", &NoRepositoryError{dir}
+		}
+	}
+}
+
+// NoRepositoryError says that a folder is in no git repository.
+type NoRepositoryError struct{ Dir string }
+
+func (e *NoRepositoryError) Error() string { return e.Dir + ": not in a git repository" }
+
+// Hint says what to do.
+func (e *NoRepositoryError) Hint() string {
+	return "run `git init` first, name a repository with --dir, or use --scope user"
+}

@@ -1,0 +1,84 @@
+// Package memory says what we remember: sessions, their entries, and what a search asks for and gives back.
+// It holds no storage, no ranking and no formatting.
+package memory
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Kind says what an [Entry] is. An event of the client that has no kind of its own keeps its event name as kind.
+type Kind string
+
+// The kinds that the command line promises.
+const (
+	KindPrompt       Kind = "prompt"
+	KindResponse     Kind = "response"
+	KindToolCall     Kind = "toolCall"
+	KindToolResult   Kind = "toolResult"
+	KindError        Kind = "error"
+	KindSessionStart Kind = "sessionStart"
+	KindSessionEnd   Kind = "sessionEnd"
+	KindSubagent     Kind = "subagent"
+	KindCompaction   Kind = "compaction"
+	KindNote         Kind = "note"
+	// KindNotification is a prompt event that the client sent by itself: never the user's words, never searched.
+	KindNotification Kind = "notification"
+)
+
+// Session is one client session.
+type Session struct {
+	ID             string    // the client's id, or one of ours with the prefix "copilot-" where the client gave none
+	Project        string    // "host/owner/name" of the remote, else the git common directory, else the folder
+	Cwd            string    // the first working folder seen
+	Branch         string    // the branch at the time of ingest; empty outside git
+	Client         string    // "copilot"
+	StartedAt      time.Time // UTC
+	EndedAt        time.Time // zero while the session is open
+	EndReason      string
+	TranscriptPath string // where the client writes this session's events.jsonl; empty when no event named it
+	Turns          int    // prompts of the user
+	Entries        int
+	FirstPrompt    string
+}
+
+// Entry is one thing that happened in a session. Exactly one entry is made of one hook event or transcript message.
+type Entry struct {
+	ID         string // 20 lower-case characters, stable for the same event
+	SessionID  string
+	Kind       Kind
+	Turn       int       // 1 for the first prompt and what follows it; 0 before it
+	Time       time.Time // UTC, milliseconds
+	Tool       string    // the client's native tool name ("bash")
+	ToolInput  json.RawMessage
+	ResultType string // "success", "failure", …; empty where there is none
+	Text       string
+	AgentID    string // set inside sub-agents
+	Cwd        string
+	Branch     string
+	Project    string
+	Truncated  bool // a size limit cut the text
+	Redacted   int  // secrets taken out
+}
+
+// Query is what a search asks for. Zero fields do not filter.
+type Query struct {
+	Text    string
+	Project string
+	Session string
+	Branch  string
+	Kind    Kind
+	Tool    string
+	File    string // part of a path in the tool input
+	Since   time.Time
+	Until   time.Time
+	Limit   int // 0: 20
+}
+
+// Hit is one search result.
+type Hit struct {
+	Entry
+	Snippet string
+	Score   float64  // higher is better
+	Reasons []string // why it was found; filled when asked for
+}

@@ -1,0 +1,120 @@
+package plugin
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/adrg/frontmatter"
+)
+
+// Document is a markdown file with YAML frontmatter.
+type Document struct {
+	Fields  *Value // Null where the frontmatter is empty; a List or a scalar is possible
+	Body    string
+	BOM     bool   // begins with a byte order mark
+	BadUTF8 bool   // holds bytes that are not UTF-8; the client shows U+FFFD for them
+	Raw     string // the frontmatter as it was written
+}
+
+// ErrFrontmatter is the cause of every problem with the `---` lines; its text is the client's.
+var ErrFrontmatter = errors.New("missing or malformed YAML frontmatter")
+
+// FrameError is a file whose frontmatter does not begin or end as the client wants it.
+type FrameError struct {
+	Line   int
+	Advice string
+}
+
+func (e *FrameError) Error() string { return ErrFrontmatter.Error() }
+
+// Unwrap makes errors.Is find ErrFrontmatter.
+func (e *FrameError) Unwrap() error { return ErrFrontmatter }
+
+// Hint says what to write instead.
+func (e *FrameError) Hint() string { return e.Advice }
+
+const byteOrderMark = "\uFEFF"
+
+// ParseDocument reads a skill or agent file. The first line must be `---`, a later line `---`; neither may be indented.
+// The error is a *FrameError or a *SyntaxError.
+func ParseDocument(data []byte) (*Document, error) {
+	d := &Document{BadUTF8: !utf8.Valid(data)}
+	text, bom := strings.CutPrefix(string([]rune(string(data))), byteOrderMark)
+	d.BOM = bom
+	first, rest, _ := strings.Cut(text, "\n")
+	if !isDelimiter(first) {
+		return d, &FrameError{Line: 1, Advice: openingAdvice(text)}
+	}
+	at, found := 0, false
+	for at < len(rest) {
+		line, _, _ := strings.Cut(rest[at:], "\n")
+		if found = isDelimiter(line); found {
+			d.Raw = rest[:at]
+			d.Body = rest[min(at+len(line)+1, len(rest)):]
+			break
+		}
+		at += len(line) + 1
+	}
+	if !found {
+		return d, &FrameError{Line: 1, Advice: closingAdvice(rest)}
+	}
+	var err error
+	d.Fields, err = ParseYAML([]byte(d.Raw), 2)
+	return d, err
+}
+
+// ParseCommand reads a slash command, where frontmatter may be absent: then all of data is the body.
+func ParseCommand(data []byte) (*Document, error) {
+	d := &Document{BadUTF8: !utf8.Valid(data)}
+	text, bom := bytes.CutPrefix(data, []byte(byteOrderMark))
+	d.BOM = bom
+	keep := func(raw []byte, v any) error {
+		*v.(*string) = string(raw)
+		return nil
+	}
+	body, err := frontmatter.Parse(bytes.NewReader(text), &d.Raw, frontmatter.NewFormat("---", "---", keep))
+	if err != nil {
+		return d, err
+	}
+	d.Body = string(body)
+	// The lenient splitter passes blank lines over before the opening line.
+	blank := text[:len(text)-len(bytes.TrimLeft(text, " \t\r\n"))]
+	d.Fields, err = ParseYAML([]byte(d.Raw), 2+bytes.Count(blank, []byte("\n")))
+	return d, err
+}
+
+func isDelimiter(line string) bool { return strings.TrimRight(line, " \t\r") == "---" }
+
+func openingAdvice(text string) string {
+	trimmed := strings.TrimLeft(text, " \t\r\n"+byteOrderMark)
+	line, _, _ := strings.Cut(trimmed, "\n")
+	switch {
+	case trimmed == "":
+		return "begin the file with `---`, the fields, and `---`"
+	case strings.HasPrefix(text, byteOrderMark):
+		return "save the file without a byte order mark"
+	case strings.HasPrefix(line, "```"):
+		return "remove the code fence around the file: `---` must be the first line"
+	case strings.HasPrefix(line, "+++"):
+		return "write YAML between `---` lines: `+++` (TOML) is not read"
+	case strings.HasPrefix(line, "---\r"):
+		return "end lines with LF or CRLF"
+	case isDelimiter(line):
+		return "remove what stands before the first `---`: it must be the first line, at the margin"
+	case strings.HasPrefix(line, "---"):
+		return "write exactly `---` on the first line"
+	}
+	return "put a `---` line, the fields, and a `---` line before the text"
+}
+
+func closingAdvice(rest string) string {
+	for line := range strings.Lines(rest) {
+		switch t := strings.TrimSpace(line); {
+		case t == "...", strings.HasPrefix(t, "---"):
+			return "close the frontmatter with exactly `---`, at the margin"
+		}
+	}
+	return "close the frontmatter with a `---` line"
+}

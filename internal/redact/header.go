@@ -1,0 +1,172 @@
+package redact
+
+import "strings"
+
+// scheme looks at Bearer and Basic wherever they stand; i is at the B.
+func (sc *scanner) scheme(i int) int {
+	s := sc.s
+	kind, n := "", 0
+	switch {
+	case hasFold(s[i:], "bearer"):
+		kind, n = "bearer-token", 6
+	case hasFold(s[i:], "basic"):
+		kind, n = "basic-auth", 5
+	default:
+		return i + 1
+	}
+	v := i + n
+	if v >= len(s) || !wordStart(s, i) {
+		return i + 1
+	}
+	switch {
+	case isBlank(s[v]):
+		v = span(s, v, isBlank)
+	case strings.HasPrefix(s[v:], "%20"):
+		v += 3
+	default:
+		return i + 1
+	}
+	end := span(s, v, func(c byte) bool { return isBase64(c) || isDots(c) || c == '~' })
+	for end > v && s[end-1] == '.' {
+		end--
+	}
+	t := s[v:end]
+	if len(t) < 6 || sample(t) || placeholder(t, flag) {
+		return i + 1
+	}
+	if kind == "basic-auth" {
+		if !login64(t) {
+			return i + 1
+		}
+	} else if len(t) < 8 || !mixed(t, false) && !(hasDigit(t) && span(t, 0, isAlnum) == len(t)) && !(len(t) >= 24 && span(t, 0, isAlnum) >= 24) {
+		return i + 1
+	}
+	return sc.hide(v, end, kind)
+}
+
+// login64 reports whether t is base64 of user:password.
+func login64(t string) bool {
+	var acc, bits uint
+	colon := false
+	for i := range len(t) {
+		c := t[i]
+		switch {
+		case isUpper(c):
+			c -= 'A'
+		case isLower(c):
+			c -= 'a' - 26
+		case isDigit(c):
+			c += 52 - '0'
+		case c == '+' || c == '-':
+			c = 62
+		case c == '/' || c == '_':
+			c = 63
+		case c == '=':
+			return colon
+		default:
+			return false
+		}
+		acc, bits = acc<<6|uint(c), bits+6
+		if bits >= 8 {
+			bits -= 8
+			b := byte(acc >> bits)
+			if b < 0x20 || b == 0x7f {
+				return false
+			}
+			colon = colon || b == ':'
+		}
+	}
+	return colon
+}
+
+// headerValue hides the whole value of an Authorization or Cookie header, but for the name of the scheme.
+func (sc *scanner) headerValue(v, op int, kind string) int {
+	s := sc.s
+	stop := "\r\n\"'`"
+	if q := span(s, v, isBackslash); q < len(s) && isQuote(s[q]) {
+		v = q + 1
+	} else if op < 0 || s[op] != ':' {
+		return 0
+	}
+	end := v
+	for end < len(s) && end-v < maxValue && strings.IndexByte(stop, s[end]) < 0 {
+		if s[end] == '\\' && end+1 < len(s) && strings.IndexByte("nr\"'\\", s[end+1]) >= 0 {
+			break
+		}
+		end++
+	}
+	if kind == "cookie" {
+		k := strings.IndexByte(s[v:end], '=')
+		if k < 1 || span(s, v, isDots) != v+k || k+1 >= end-v || strings.IndexByte(" =>{$<%[+", s[v+k+1]) >= 0 {
+			return 0
+		}
+		return sc.hide(v, end, kind)
+	}
+	word := span(s, v, isSlug)
+	if word >= end || s[word] != ' ' {
+		return 0
+	}
+	switch {
+	case hasFold(s[v:word], "bearer"), hasFold(s[v:word], "basic"), hasFold(s[v:word], "token"), hasFold(s[v:word], "digest"),
+		hasFold(s[v:word], "apikey"), hasFold(s[v:word], "aws4-hmac"), hasFold(s[v:word], "negotiate"), hasFold(s[v:word], "key"):
+	default:
+		return 0
+	}
+	rest := span(s, word, isBlank)
+	if t := s[rest:end]; len(t) < 6 || placeholder(t, flag) || !mixed(t, false) && (len(t) < 16 || strings.IndexByte(t, ' ') >= 0 || span(t, 0, isAlnum) < len(t)) {
+		return 0
+	}
+	return sc.hide(rest, end, kind)
+}
+
+// address hides the password of scheme://user:password@host; i is behind the slashes.
+func (sc *scanner) address(i int) int {
+	s := sc.s
+	if sc.shapesOnly && i >= len(s) {
+		return i
+	}
+	at, end, slash, user := -1, i, -1, -1
+scan:
+	for ; end < len(s) && end-i < 1024; end++ {
+		switch c := s[end]; c {
+		case '@':
+			at = end
+		case ':':
+			if user < 0 && slash < 0 {
+				user = end
+			} else if strings.HasPrefix(s[end:], "://") {
+				break scan
+			}
+		case '/', '?', '#':
+			if slash < 0 {
+				slash = end
+				if at >= 0 || user < 0 || portBefore(s[user+1:end]) {
+					break scan
+				}
+			}
+		case ' ', '\t', '\n', '\r', '"', '\'', '`', '<', '>', '|':
+			break scan
+		case '\\':
+			if end+1 < len(s) && strings.IndexByte("nrt\"'\\", s[end+1]) >= 0 {
+				break scan
+			}
+		}
+	}
+	if at < 0 {
+		return i
+	}
+	if user < 0 || user > at {
+		if u := s[i:at]; len(u) >= 20 && mixed(u, true) && span(u, 0, isSlug) == len(u) {
+			return sc.hide(i, at, "url-password")
+		}
+		return i
+	}
+	if p := s[user+1 : at]; p == "" || p[0] == '[' || placeholder(p, flag) || p[0] == '$' && span(p, 1, isWord) == len(p) {
+		return i
+	}
+	return sc.hide(user+1, at, "url-password")
+}
+
+func portBefore(s string) bool {
+	return len(s) <= 5 && span(s, 0, isDigit) == len(s)
+}

@@ -1,0 +1,139 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/template"
+)
+
+// event is one line of assets/hooks/events.json.
+type event struct {
+	TimeoutSec  int    `json:"timeoutSec"`
+	Claude      string `json:"claude"`      // Claude Code's name; empty where it has no such event
+	FailsClosed bool   `json:"failsClosed"` // a hook that fails denies: it needs the guarded shell form
+}
+
+// hookFile is what the client reads. Its keys come out sorted, so a file changes only when its content does.
+type hookFile struct {
+	Version int                `json:"version"`
+	Hooks   map[string][]entry `json:"hooks"`
+}
+
+// entry is one hook: exec with args, or bash with powershell; the client refuses both at once.
+type entry struct {
+	Type       string   `json:"type"`
+	Exec       string   `json:"exec,omitempty"`
+	Args       []string `json:"args,omitempty"`
+	Bash       string   `json:"bash,omitempty"`
+	PowerShell string   `json:"powershell,omitempty"`
+	TimeoutSec int      `json:"timeoutSec"`
+}
+
+func (r *renderer) events() map[string]event {
+	var all map[string]event
+	dec := json.NewDecoder(bytes.NewReader(r.read("assets/hooks/events.json")))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&all); err != nil {
+		r.fail(fmt.Errorf("assets/hooks/events.json: %w", err))
+	}
+	return all
+}
+
+func (r *renderer) hookFile(name string, render func(name string, ev event) entry) {
+	file := hookFile{Version: 1, Hooks: map[string][]entry{}}
+	for ev, e := range r.events() {
+		item := render(ev, e)
+		item.Type, item.TimeoutSec = "command", e.TimeoutSec
+		file.Hooks[ev] = []entry{item}
+	}
+	r.addJSON(name, file)
+}
+
+func (r *renderer) args(ev string) []string { return append(append([]string(nil), r.o.HookArgs...), ev) }
+
+// userEntry starts the program directly where an event fails open: no shell, no quoting, one form for every system.
+// preToolUse denies the tool when its hook fails, as it would once the program is gone: there the shell looks first.
+func (r *renderer) userEntry(ev string, e event) entry {
+	if !e.FailsClosed {
+		return entry{Exec: r.o.HookCommand, Args: r.args(ev)}
+	}
+	args := r.words(r.args(ev))
+	return entry{
+		Bash:       r.snippet("path.bash", shell{Path: Bash(r.o.HookCommand), Args: args}),
+		PowerShell: r.snippet("path.ps1", shell{Path: PowerShell(r.o.HookCommand), Args: args}),
+	}
+}
+
+// repoEntry is the shell form for every event: no path of one person's machine may be in a repository.
+func (r *renderer) repoEntry(ev string, _ event) entry {
+	s := shell{Event: r.words([]string{ev})}
+	return entry{Bash: r.snippet("lookup.bash", s), PowerShell: r.snippet("lookup.ps1", s)}
+}
+
+func (r *renderer) bundleEntry(ev string, e event) entry {
+	if !e.FailsClosed {
+		return entry{Exec: "${PLUGIN_ROOT}/bin/" + r.programName(), Args: r.args(ev)}
+	}
+	s := shell{Name: r.words([]string{r.programName()}), Args: r.words(r.args(ev))}
+	return entry{Bash: r.snippet("plugin.bash", s), PowerShell: r.snippet("plugin.ps1", s)}
+}
+
+// programName is the program in a plugin's bin folder; a bundle that is packed for several systems has it added later.
+func (r *renderer) programName() string {
+	if r.o.Program != nil {
+		return r.o.Program.Name
+	}
+	return "copilot-mem-hook"
+}
+
+func (r *renderer) words(args []string) string {
+	for _, a := range args {
+		if _, err := word(a); err != nil {
+			r.fail(err)
+		}
+	}
+	return strings.Join(args, " ")
+}
+
+// shell is what a snippet may name. Path is quoted for its shell, the rest are plain words.
+type shell struct{ Path, Name, Args, Event string }
+
+// snippet fills in assets/hooks/<name> and makes one line of it: comments go, the line ends become spaces.
+func (r *renderer) snippet(name string, s shell) string {
+	t, err := template.New(name).Option("missingkey=error").Parse(oneLine(string(r.read("assets/hooks/" + name))))
+	if err != nil {
+		r.fail(err)
+		return ""
+	}
+	var b strings.Builder
+	r.fail(t.Execute(&b, s))
+	return b.String()
+}
+
+func oneLine(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, " ")
+}
+
+func (r *renderer) addJSON(name string, v any) {
+	data, err := marshal(v)
+	r.fail(err)
+	r.add(name, data, 0o644)
+}
+
+// marshal leaves <, > and & as they are: a shell command must stay readable.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}

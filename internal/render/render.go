@@ -1,0 +1,128 @@
+// Package render answers which files our plugin has, for one scope and one machine: bytes, places and modes.
+// It reads the embedded assets, and neither reads nor writes the disk: that is package install.
+package render
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/copilot-mem/copilot-mem/internal/plugin"
+)
+
+// The scopes: a person's own client folder, one git repository, and a plugin that the client loads.
+const (
+	User   = "user"
+	Repo   = "repo"
+	Bundle = "plugin"
+)
+
+// Program is an executable that goes into the tree.
+type Program struct {
+	Name   string // file name without the ending of the system: copilot-mem-hook or copilot-mem
+	Target string // "<os>-<arch>" in Go's words
+	Data   []byte
+}
+
+// Options says what to render.
+type Options struct {
+	Scope       string
+	HookCommand string   // absolute path of the program that the hooks run; scope user only
+	HookArgs    []string // what stands before the event's name: "capture" where the program is copilot-mem itself
+	Version     string   // empty: the version in plugin.json
+	Program     *Program // scope plugin: packed into bin/; scope repo: vendored; nil: nothing packed
+}
+
+// Plugin renders the files of one scope. assets holds plugin.json and the folder assets. The paths are relative to the
+// client's folder, to the git root, or to the plugin's root.
+func Plugin(assets fs.FS, o Options) (plugin.Tree, error) {
+	r := renderer{assets: assets, o: o}
+	switch o.Scope {
+	case User:
+		r.hookFile("hooks/copilot-mem.json", r.userEntry)
+		r.skills("skills")
+		r.agents("agents")
+	case Repo:
+		r.hookFile(".github/hooks/copilot-mem.json", r.repoEntry)
+		r.skills(".github/skills")
+		r.agents(".github/agents")
+		if o.Program != nil {
+			r.program(path.Join(".github/copilot-mem/bin", o.Program.Target))
+		}
+	case Bundle:
+		r.bundle()
+	default:
+		return nil, fmt.Errorf("scope %q: not one of user, repo, plugin", o.Scope)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	r.tree.Sort()
+	return r.tree, nil
+}
+
+// renderer collects files; the first error ends it.
+type renderer struct {
+	assets fs.FS
+	o      Options
+	tree   plugin.Tree
+	err    error
+}
+
+func (r *renderer) add(name string, data []byte, mode fs.FileMode) {
+	r.tree = append(r.tree, plugin.File{Path: name, Data: data, Mode: mode})
+}
+
+func (r *renderer) fail(err error) {
+	if r.err == nil { // a nil error changes nothing
+		r.err = err
+	}
+}
+
+func (r *renderer) read(name string) []byte {
+	data, err := fs.ReadFile(r.assets, name)
+	if err != nil {
+		r.fail(err)
+	}
+	return data
+}
+
+// bundle is the one layout that Agent Plugins 1.0, Copilot CLI and Claude Code all load.
+func (r *renderer) bundle() {
+	m := r.manifest()
+	r.addJSON("plugin.json", m)
+	r.skills("skills")
+	r.agents("com.github.copilot/agents")
+	r.hookFile("com.github.copilot/hooks/hooks.json", r.bundleEntry)
+	r.claude(m)
+	if r.o.Program != nil {
+		r.program("bin")
+	}
+}
+
+func (r *renderer) program(dir string) {
+	p := r.o.Program
+	name := p.Name
+	if isWindows(p.Target) {
+		name += ".exe"
+	}
+	r.add(path.Join(dir, name), p.Data, 0o755)
+}
+
+func (r *renderer) skills(dir string) { r.copyAssets("assets/skills", dir) }
+func (r *renderer) agents(dir string) { r.copyAssets("assets/agents", dir) }
+
+func (r *renderer) copyAssets(from, to string) {
+	sub, err := fs.Sub(r.assets, from)
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	r.fail(fs.WalkDir(sub, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		r.add(path.Join(to, p), r.read(path.Join(from, p)), 0o644)
+		return nil
+	}))
+}

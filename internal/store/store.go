@@ -1,0 +1,232 @@
+// Package store keeps memories: one SQLite file with the sessions, their entries and a full-text index of them.
+// It does not read events, does not decide what a query means and does not rank beyond the index's own measure.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite" // also registers the driver
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// The waits of one statement and of a whole operation for other processes.
+const (
+	busyTimeout = 10 * time.Second
+	patience    = 30 * time.Second
+)
+
+// Options says how text reaches the index.
+type Options struct {
+	// Tokens turns a text into the words that the index keeps, separated by spaces; nil keeps the text as it is.
+	Tokens func(string) string
+}
+
+// DB is an open store. Several processes may have the same file open.
+type DB struct {
+	sql    *sql.DB
+	path   string
+	tokens func(string) string
+}
+
+// Open opens the store at path, makes it when there is none, and brings its schema up to date.
+func Open(ctx context.Context, path string, o Options) (*DB, error) {
+	if err := prepare(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	name, err := dsn(path)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	pool, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	// One connection: a second one of the same process could only wait for the first.
+	pool.SetMaxOpenConns(1)
+	db := &DB{sql: pool, path: path, tokens: o.Tokens}
+	if db.tokens == nil {
+		db.tokens = func(s string) string { return s }
+	}
+	// Switching to WAL answers SQLITE_BUSY without waiting when another process switches too.
+	if err := retry(ctx, func() error { return db.migrate(ctx) }); err != nil {
+		return nil, errors.Join(db.explain("open store", err), pool.Close())
+	}
+	return db, nil
+}
+
+// Close closes the store.
+func (db *DB) Close() error { return db.sql.Close() }
+
+// Path is the file of the store.
+func (db *DB) Path() string { return db.path }
+
+// prepare makes the file with its mode before SQLite does: the -wal and -shm files get the mode of the file.
+func prepare(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		return f.Close()
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for _, p := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Lstat(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s: not a regular file", p)
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			if err := os.Chmod(p, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dsn names the file and its settings. busy_timeout comes first: the others already wait for locks.
+func dsn(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	slash := filepath.ToSlash(abs)
+	if !strings.HasPrefix(slash, "/") {
+		slash = "/" + slash // C:/…
+	}
+	q := url.Values{}
+	for _, p := range []string{
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
+		"journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)", "secure_delete(1)",
+	} {
+		q.Add("_pragma", p)
+	}
+	q.Set("_txlock", "immediate")
+	return (&url.URL{Scheme: "file", Path: slash, RawQuery: q.Encode()}).String(), nil
+}
+
+// migrate applies the numbered files that the store does not have yet, all in one transaction.
+func (db *DB) migrate(ctx context.Context) error {
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	version := func(q interface {
+		QueryRowContext(context.Context, string, ...any) *sql.Row
+	}) (v int, err error) {
+		err = q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
+		if err == nil && v > len(files) {
+			err = &SchemaError{Have: v, Known: len(files)}
+		}
+		return v, err
+	}
+	// Most openings find nothing to do and take no lock.
+	if v, err := version(db.sql); err != nil || v == len(files) {
+		return err
+	}
+	tx, err := db.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	v, err := version(tx)
+	if err != nil {
+		return err
+	}
+	for _, name := range files[v:] {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(files))); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// write runs fn in one immediate transaction, again when another process was in the way for too long.
+func (db *DB) write(ctx context.Context, fn func(tx *sql.Tx) error) error {
+	return retry(ctx, func() error {
+		tx, err := db.sql.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
+}
+
+// read runs a query to its end, so that the one connection is free again when it returns.
+func (db *DB) read(ctx context.Context, fn func(scan func(...any) error) error, query string, args ...any) error {
+	err := retry(ctx, func() error {
+		rows, err := db.sql.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }() // Err tells
+		for rows.Next() {
+			if err := fn(rows.Scan); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	return db.explain("read store", err)
+}
+
+func retry(ctx context.Context, fn func() error) error {
+	deadline := time.Now().Add(patience)
+	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+		err := fn()
+		if code := primaryCode(err); (code != codeBusy && code != codeLocked) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Primary result codes of SQLite, https://www.sqlite.org/rescode.html.
+const (
+	codeBusy    = 5
+	codeLocked  = 6
+	codeCorrupt = 11
+	codeNotADB  = 26
+)
+
+func primaryCode(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}

@@ -1,0 +1,300 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/copilot-mem/copilot-mem/internal/plugin"
+)
+
+var (
+	skillName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:\- ]*$`)
+	portableName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	spaces       = regexp.MustCompile(` {2,}|[^ ] [^ ]`)
+)
+
+const (
+	maxName        = 64
+	maxDescription = 1024
+)
+
+// Fields that the client, or the Agent Skills text, gives a meaning.
+var skillFields = map[string]bool{
+	"name": true, "description": true, "allowed-tools": true, "argument-hint": true, "user-invocable": true,
+	"disable-model-invocation": true, "license": true, "metadata": true, "compatibility": true,
+}
+
+// Keys that people write for one of ours.
+var fieldTwins = map[string]string{
+	"allowedTools": "allowed-tools", "allowed_tools": "allowed-tools", "tools": "allowed-tools",
+	"argumentHint": "argument-hint", "argument_hint": "argument-hint",
+	"userInvocable": "user-invocable", "user-invokable": "user-invocable", "user_invocable": "user-invocable",
+	"disableModelInvocation": "disable-model-invocation", "disable_model_invocation": "disable-model-invocation",
+}
+
+// skill checks one SKILL.md; folder is the name of the folder it lies in.
+func (c *checker) skill(file, folder string) {
+	r := c.open(file)
+	data, ok := r.read("skill/unreadable")
+	if !ok {
+		return
+	}
+	if len(data) > plugin.MaxFileSize {
+		r.refuse(nil, "skill/file-size", "failed to read file: EFBIG: file too large", "keep SKILL.md below 1 MiB: move text to files beside it")
+		return
+	}
+	s := plugin.ParseSkill(file, folder, data)
+	if s.Doc.BadUTF8 {
+		r.warn(nil, "skill/utf8", "bytes that are not UTF-8 are replaced by U+FFFD", "save the file as UTF-8")
+	}
+	if !r.parsed("skill", "", s.Err) {
+		return
+	}
+	if s.Doc.BOM {
+		r.spec(nil, "skill/bom", "the file begins with a byte order mark", "save the file as UTF-8 without a byte order mark")
+	}
+	f := s.Doc.Fields
+	r.skillName(f, folder)
+	r.skillDescription(f)
+	r.allowedTools(f.Get("allowed-tools"))
+	if h := f.Get("argument-hint"); h != nil && h.Kind != plugin.String && h.Kind != plugin.Null {
+		r.refuse(h, "skill/argument-hint-type", "argument-hint must be a string", quoteHint(h))
+	}
+	for _, name := range []string{"user-invocable", "disable-model-invocation"} {
+		if v := f.Get(name); v != nil && v.Kind != plugin.Bool {
+			r.refuse(v, "skill/boolean-type", name+" must be a boolean", "write `true` or `false` without quotes")
+		}
+	}
+	r.skillSpecFields(f)
+	r.unknownKeys("skill", f, skillFields)
+	c.duplicateSkill(r, f.Get("name"), s.Name)
+}
+
+// parsed reports a document that does not parse, in the client's words.
+func (r *report) parsed(kind, before string, err error) bool {
+	var frame *plugin.FrameError
+	var syntax *plugin.SyntaxError
+	switch {
+	case errors.As(err, &frame):
+		r.refuseAt(frame.Line, 1, kind+"/frontmatter", before+frame.Error(), frame.Advice)
+	case errors.As(err, &syntax):
+		r.refuseAt(syntax.Line, syntax.Column, kind+"/yaml", before+"failed to parse YAML frontmatter: "+syntax.Problem, syntax.Advice)
+	case err != nil:
+		r.refuse(nil, kind+"/unreadable", before+err.Error(), "")
+	}
+	return err == nil
+}
+
+func (r *report) skillName(f *plugin.Value, folder string) {
+	v := f.Get("name")
+	if v == nil {
+		if !skillName.MatchString(plugin.SkillName(folder)) || len(folder) > maxName {
+			r.refuse(f, "skill/name-derived", "could not derive a valid skill name from the folder path", "write a `name:`")
+			return
+		}
+		r.spec(f, "skill/name-missing", "no name: the folder's name is taken", fmt.Sprintf("write `name: %s`", folder))
+		return
+	}
+	if v.Kind != plugin.String {
+		r.refuse(v, "skill/name-type", "Skill name must be a string", quoteHint(v))
+		return
+	}
+	name := plugin.SkillName(v.Text)
+	switch {
+	case name == "":
+		r.refuse(v, "skill/name-empty", "Skill name must not be empty", fmt.Sprintf("write `name: %s`", folder))
+	case !skillName.MatchString(name):
+		r.refuse(v, "skill/name-charset", "Skill name must start with an ASCII letter or number and contain only ASCII letters "+
+			"(a-z, A-Z), numbers, hyphens, underscores, dots, colons, and spaces", fmt.Sprintf("write `name: %s`", slug(v.Text)))
+	case len(name) > maxName:
+		r.refuse(v, "skill/name-length", "Skill name must be at most 64 characters", "shorten the name and the folder's name")
+	case spaces.MatchString(strings.TrimSpace(v.Text)):
+		r.warn(v, "skill/name-spaces", fmt.Sprintf("the client calls this skill %q", name), fmt.Sprintf("write `name: %s`", slug(v.Text)))
+	case !portableName.MatchString(name):
+		r.spec(v, "skill/name-portable", "Agent Skills allows lowercase letters, digits and single hyphens only", fmt.Sprintf("write `name: %s`", slug(v.Text)))
+	case name != folder:
+		r.spec(v, "skill/name-directory", fmt.Sprintf("Agent Skills wants the name of the folder, %q", folder), "rename the folder or the skill")
+	}
+}
+
+func (r *report) skillDescription(f *plugin.Value) {
+	v := f.Get("description")
+	switch {
+	case v == nil:
+		r.spec(f, "skill/description-missing", "no description: the beginning of the text is taken", "say in `description:` what the skill does and when to use it")
+	case v.Kind != plugin.String:
+		r.refuse(v, "skill/description-type", "Skill description must be a string", quoteHint(v))
+	case len(utf16.Encode([]rune(v.Text))) > maxDescription:
+		r.refuse(v, "skill/description-length", "Skill description must be at most 1024 characters",
+			fmt.Sprintf("cut %d characters", len(utf16.Encode([]rune(v.Text)))-maxDescription))
+	case strings.TrimSpace(v.Text) == "":
+		r.spec(v, "skill/description-empty", "the description is empty: nothing tells the model when to use the skill", "say what the skill does and when to use it")
+	}
+	r.comment("skill", f, "description")
+	r.comment("skill", f, "name")
+}
+
+// comment warns of ` #` in an unquoted value: what follows is gone. The parsed value does not show it.
+func (r *report) comment(kind string, f *plugin.Value, name string) {
+	v := f.Get(name)
+	if v == nil || !v.Plain || v.Kind != plugin.String {
+		return
+	}
+	data, ok := r.read(kind + "/unreadable")
+	if !ok {
+		return
+	}
+	lines := strings.Split(string(data), "\n")
+	if v.Line > len(lines) {
+		return
+	}
+	line := []rune(strings.TrimPrefix(lines[v.Line-1], "\uFEFF"))
+	if v.Column > len(line) {
+		return
+	}
+	rest := string(line[v.Column-1:])
+	if i := strings.Index(rest, " #"); i >= 0 && strings.HasPrefix(v.Text, strings.TrimSpace(rest[:i])) && !strings.Contains(v.Text, " #") {
+		at := v.Column + len([]rune(rest[:i])) + 1
+		r.add(Warning, v.Line, at, kind+"/comment-in-value", name+" ends before ` #`: the rest of the line is a comment", "put the whole value in double quotes")
+	}
+}
+
+func (r *report) allowedTools(v *plugin.Value) {
+	switch {
+	case v == nil:
+	case v.Kind == plugin.List:
+		for _, item := range v.Items {
+			if item.Kind != plugin.String {
+				r.refuse(item, "skill/allowed-tools-type", "allowed-tools must contain only strings", quoteHint(item))
+				return
+			}
+		}
+	case v.Kind != plugin.String:
+		r.refuse(v, "skill/allowed-tools-type", "allowed-tools must be a string or array of strings", "write a list of tool names")
+	case spaceSeparated(v.Text):
+		r.warn(v, "skill/allowed-tools-spaces", fmt.Sprintf("read as the one rule %q: the client splits at commas only", v.Text),
+			"separate the rules with commas")
+	}
+}
+
+// spaceSeparated looks for a blank outside parentheses within one comma-separated part.
+func spaceSeparated(s string) bool {
+	depth, words, inWord := 0, 0, false
+	for _, c := range s {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case depth > 0:
+		case c == ',':
+			words, inWord = 0, false
+			continue
+		case c == ' ' || c == '\t':
+			inWord = false
+			continue
+		}
+		if !inWord {
+			words, inWord = words+1, true
+		}
+		if words > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// skillSpecFields: the client never looks at these, the Agent Skills text does.
+func (r *report) skillSpecFields(f *plugin.Value) {
+	for _, name := range []string{"license", "compatibility"} {
+		if v := f.Get(name); v != nil && v.Kind != plugin.String {
+			r.spec(v, "skill/"+name+"-type", name+" should be a string", quoteHint(v))
+		}
+	}
+	if v := f.Get("compatibility"); v.Is(plugin.String) && len([]rune(v.Text)) > 500 {
+		r.spec(v, "skill/compatibility-length", "compatibility should have at most 500 characters", "shorten it")
+	}
+	m := f.Get("metadata")
+	if m != nil && m.Kind != plugin.Map {
+		r.spec(m, "skill/metadata-type", "metadata should be a map of strings", "write one `key: \"value\"` a line below it")
+	}
+	if m.Is(plugin.Map) {
+		for _, e := range m.Fields {
+			if e.Value.Kind != plugin.String {
+				r.spec(e.Value, "skill/metadata-type", "metadata."+e.Name+" should be a string", quoteHint(e.Value))
+			}
+		}
+	}
+}
+
+func (r *report) unknownKeys(kind string, f *plugin.Value, known map[string]bool) {
+	if !f.Is(plugin.Map) {
+		return
+	}
+	for _, e := range f.Fields {
+		if known[e.Name] && e.Key.Kind == plugin.String {
+			continue
+		}
+		hint := "remove it, or move it below `metadata:`"
+		if kind == "agent" {
+			hint = "remove it"
+		}
+		if twin := fieldTwins[e.Name]; twin != "" && known[twin] {
+			hint = fmt.Sprintf("write `%s`", twin)
+		} else if lower := strings.ToLower(e.Name); lower != e.Name && known[lower] {
+			hint = fmt.Sprintf("write `%s`", lower)
+		}
+		if e.Name == "<<" {
+			r.warn(e.Key, kind+"/merge-key", "merge keys are not applied", "write the fields out")
+			continue
+		}
+		r.warn(e.Key, kind+"/unknown-field", "unknown field ignored: "+e.Name, hint)
+	}
+}
+
+// duplicateSkill: of two skills with one name the client loads the first and says nothing.
+func (c *checker) duplicateSkill(r *report, v *plugin.Value, name string) {
+	if c.skills == nil {
+		return
+	}
+	if first, ok := c.skills[name]; ok && first != r.file {
+		r.warn(v, "skill/duplicate-name", fmt.Sprintf("%s has the name %q too, and hides this one", first, name), "give each skill its own name")
+		return
+	}
+	c.skills[name] = r.file
+}
+
+// skillTree checks the skills below root as the client finds them: a folder with SKILL.md is a leaf, folders that
+// begin with a dot are passed over, and the file's name is exact. Silent in the client, so warnings here.
+func (c *checker) skillTree(root string) {
+	c.skillDir(root, c.base(root), 0)
+}
+
+// base is the name of a folder, also where it is the root of fsys.
+func (c *checker) base(dir string) string {
+	if dir == "." {
+		return c.name
+	}
+	return path.Base(dir)
+}
+
+func quoteHint(v *plugin.Value) string {
+	switch v.Kind {
+	case plugin.Null:
+		return "write a text, or remove the field"
+	case plugin.List, plugin.Map:
+		return "write one text in double quotes"
+	}
+	return fmt.Sprintf("write %q in quotes", v.Text)
+}
+
+var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+func slug(s string) string {
+	s = strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	return strings.TrimRight(s[:min(len(s), maxName)], "-")
+}

@@ -1,0 +1,126 @@
+package validate
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/copilot-mem/copilot-mem/internal/plugin"
+)
+
+const maxDepth = 32
+
+func (c *checker) skillDir(dir, folder string, depth int) {
+	entries, err := fs.ReadDir(c.fsys, dir)
+	if err != nil || depth > maxDepth {
+		return
+	}
+	var folders []string
+	leaf := false
+	for _, d := range entries {
+		p := path.Join(dir, d.Name())
+		switch {
+		case d.Name() == "SKILL.md" && c.isFile(p):
+			leaf = true
+			c.skill(p, folder)
+		case c.isDir(p):
+			folders = append(folders, p)
+		case strings.EqualFold(d.Name(), "SKILL.md") || strings.EqualFold(d.Name(), "SKILL.markdown"):
+			c.open(p).warn(nil, "skill/file-name", "never looked at: the file's name is exactly SKILL.md", "rename it to SKILL.md")
+		}
+	}
+	for _, p := range folders {
+		switch {
+		case leaf:
+			c.hiddenSkills(p, "skill/nested", "never found: it lies below another skill", "move its folder out of the other skill's folder")
+		case strings.HasPrefix(path.Base(p), "."):
+			c.hiddenSkills(p, "skill/dot-directory", "never found: folders that begin with a dot are passed over", "rename the folder")
+		default:
+			c.skillDir(p, path.Base(p), depth+1)
+		}
+	}
+}
+
+func (c *checker) hiddenSkills(dir, rule, message, hint string) {
+	_ = plugin.Walk(c.fsys, dir, func(p string, d fs.DirEntry) error {
+		if d.Name() == "SKILL.md" && !d.IsDir() {
+			c.open(p).warn(nil, rule, message, hint)
+		}
+		return nil
+	})
+}
+
+// agentTree checks the agents below root; flat is the plugin's way, where subfolders are not read.
+func (c *checker) agentTree(root string, flat, quiet bool) {
+	_ = plugin.Walk(c.fsys, root, func(p string, d fs.DirEntry) error {
+		hidden := strings.HasPrefix(d.Name(), ".")
+		switch {
+		case d.IsDir() && hidden:
+			c.hiddenAgents(p, "agent/dot-directory", "never found: folders that begin with a dot are passed over", "rename the folder")
+			return fs.SkipDir
+		case d.IsDir() && flat:
+			c.hiddenAgents(p, "agent/nested", "never found: a plugin's agents lie directly in its agents folder", "move the file up")
+			return fs.SkipDir
+		case d.IsDir():
+		case plugin.IsAgentFile(p):
+			c.agent(p, quiet)
+		case strings.HasSuffix(strings.ToLower(d.Name()), ".agent.md"):
+			c.open(p).warn(nil, "agent/file-name", "never looked at: an agent's file ends in lowercase .agent.md and does not begin with a dot", "rename it")
+		}
+		return nil
+	})
+}
+
+func (c *checker) hiddenAgents(dir, rule, message, hint string) {
+	_ = plugin.Walk(c.fsys, dir, func(p string, d fs.DirEntry) error {
+		if !d.IsDir() && strings.HasSuffix(strings.ToLower(d.Name()), ".agent.md") {
+			c.open(p).warn(nil, rule, message, hint)
+		}
+		return nil
+	})
+}
+
+// hookTree checks every hook file below root.
+func (c *checker) hookTree(root string) {
+	_ = plugin.Walk(c.fsys, root, func(p string, d fs.DirEntry) error {
+		name := d.Name()
+		switch {
+		case d.IsDir():
+		case strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, "."):
+			c.hookFile(p, hookFile)
+		case strings.EqualFold(path.Ext(name), ".json"), path.Ext(name) == ".jsonc":
+			c.open(p).warn(nil, "hooks/location", "never looked at: a hook file ends in lowercase .json and does not begin with a dot", "rename it")
+		}
+		return nil
+	})
+}
+
+// commandTree checks slash commands: frontmatter may be absent, the fields are those of a skill.
+func (c *checker) commandTree(root string) {
+	entries, err := fs.ReadDir(c.fsys, root)
+	if err != nil {
+		return
+	}
+	for _, d := range entries {
+		if p := path.Join(root, d.Name()); plugin.IsAgentFile(p) && c.isFile(p) {
+			c.command(p)
+		}
+	}
+}
+
+func (c *checker) command(file string) {
+	r := c.open(file)
+	data, ok := r.read("command/unreadable")
+	if !ok {
+		return
+	}
+	doc, err := plugin.ParseCommand(data)
+	if !r.parsed("command", "", err) {
+		return
+	}
+	for _, name := range []string{"description", "argument-hint"} {
+		if v := doc.Fields.Get(name); v != nil && v.Kind != plugin.String && v.Kind != plugin.Null {
+			r.warn(v, "command/field-type", name+" should be a string", quoteHint(v))
+		}
+	}
+}
