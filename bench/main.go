@@ -94,7 +94,7 @@ func run(out io.Writer, rounds int) error {
 				_ = os.RemoveAll(data)
 			}
 		}
-		print(out, size, programs, base)
+		table(out, size, programs, base)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (p *program) once(env []string, payload []byte) error {
 	return nil
 }
 
-func print(out io.Writer, size int, programs []*program, base *program) {
+func table(out io.Writer, size int, programs []*program, base *program) {
 	fmt.Fprintf(out, "\n%d KB on stdin, %s/%s, medians in ms\n", size>>10, runtime.GOOS, runtime.GOARCH)
 	fmt.Fprintf(out, "%-36s %5s %8s %8s %8s %12s %12s\n", "", "n", "p50", "p99", "cpu", "p50/floor", "cpu/floor")
 	for _, p := range programs {

@@ -24,6 +24,7 @@ var (
 	clientBin string // Copilot CLI
 	binDir    string // holds copilot-mem and copilot-mem-hook
 	cacheDir  string // where the client unpacks itself (240 MB), once for all tests
+	tempDir   string // everything that the tests write
 	buildErr  error
 )
 
@@ -50,17 +51,21 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "e2e: hint: run e2e/install-client.sh, or set COPILOT_BIN, or set COPILOT_MEM_E2E_SKIP=1 to do without these tests")
 		return 1
 	}
-	tmp, err := os.MkdirTemp("", "copilot-mem-e2e-")
-	if err != nil {
+	if tempDir, err = os.MkdirTemp("", "copilot-mem-e2e-"); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
 	}
-	defer os.RemoveAll(tmp)
-	cacheDir = filepath.Join(tmp, "cache")
-	binDir = filepath.Join(tmp, "bin")
+	defer os.RemoveAll(tempDir)
+	// The client and git report resolved folders.
+	if tempDir, err = filepath.EvalSymlinks(tempDir); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	cacheDir = filepath.Join(tempDir, "cache")
+	binDir = filepath.Join(tempDir, "bin")
 	// A build that fails is reported by the tests that need it, so that the others still say something.
 	buildErr = build(binDir)
-	if err := unpackClient(tmp); err != nil {
+	if err := unpackClient(tempDir); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -22,6 +23,7 @@ type rpc struct {
 	in   io.Writer
 	out  *bufio.Reader
 	last int
+	stop func() // ends the client and waits for it
 }
 
 type rpcMessage struct {
@@ -33,7 +35,7 @@ type rpcMessage struct {
 	Error   json.RawMessage `json:"error,omitempty"`
 }
 
-// headless starts a client in dir with the repository trusted; it ends with the test.
+// headless starts a client in dir with the repository trusted; it ends with the test, or with stop.
 func (w *world) headless(dir string, args ...string) *rpc {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
@@ -51,11 +53,18 @@ func (w *world) headless(dir string, args ...string) *rpc {
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() {
-		cancel()
-		cmd.Wait() // it was killed: its exit code says nothing
+	r := &rpc{t: w.t, in: in, out: bufio.NewReader(out)}
+	r.stop = sync.OnceFunc(func() {
+		// The npm package starts the client as a child: a kill would reach its loader only, so the input is closed first.
+		in.Close()
+		timer := time.AfterFunc(20*time.Second, cancel)
+		defer timer.Stop()
+		if err := cmd.Wait(); err != nil {
+			w.t.Logf("headless client: %v", err)
+		}
 	})
-	return &rpc{t: w.t, in: in, out: bufio.NewReader(out)}
+	w.t.Cleanup(r.stop)
+	return r
 }
 
 // call asks and decodes the result into result; an error answer ends the test.
@@ -135,6 +144,7 @@ func (w *world) load(dir string, args ...string) loaded {
 	slots <- struct{}{}
 	defer func() { <-slots }()
 	r := w.headless(dir, args...)
+	defer r.stop()
 	paths := map[string]any{"projectPaths": []string{dir}}
 	var got loaded
 

@@ -22,7 +22,7 @@ func run(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	defer stop()
 	dir, err := os.Getwd()
 	if err != nil {
-		return report(stderr, err)
+		dir = "" // the folder is gone: commands that need it say so, `capture` must not
 	}
 	e := &env{
 		Stdin: stdin, Stdout: stdout, Stderr: stderr,

@@ -4,12 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/copilot-mem/copilot-mem/internal/capture"
-	"github.com/copilot-mem/copilot-mem/internal/datadir"
 )
 
 func TestMain(m *testing.M) {
@@ -21,14 +19,7 @@ func TestMain(m *testing.M) {
 
 // hookMain does what cmd/copilot-mem-hook does, which a test of this package cannot import.
 func hookMain() {
-	if len(os.Args) < 2 {
-		return
-	}
-	dir, err := datadir.Find(os.Getenv)
-	if err != nil {
-		return
-	}
-	capture.Run(capture.Options{Event: os.Args[1], Stdin: os.Stdin, Dir: dir, Getenv: os.Getenv, Now: time.Now})
+	capture.Main(os.Args[1:], os.Stdin, os.Getenv)
 }
 
 func TestScripts(t *testing.T) {

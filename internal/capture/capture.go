@@ -204,7 +204,7 @@ func note(o Options, reason string) {
 	_ = f.Close()
 }
 
-// problem is the system's reason, without the path: a folder's name is not the reader's business.
+// problem leaves out the path of a system error, which may be one that a payload named.
 func problem(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Op + ": " + pe.Err.Error()

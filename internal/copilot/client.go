@@ -30,3 +30,8 @@ func FindClient(lookPath func(name string) (string, error), output func(path str
 	}
 	return path, v, nil
 }
+
+// Older says whether a version comes before another one, which must be well formed.
+func Older(v *semver.Version, than string) bool {
+	return v.LessThan(semver.MustParse(than))
+}

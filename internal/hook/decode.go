@@ -29,8 +29,10 @@ func Decode(name string, payload []byte) (Event, error) {
 	var e Event
 	e.Name, _ = CanonicalName(name)
 	// The name is in the payload in some dialects only, and the argument is what counts.
-	var ignored string
-	f.text(&ignored, "hook_event_name", "hookEventName", "hookName")
+	for _, key := range []string{"hook_event_name", "hookEventName", "hookName"} {
+		var ignored string
+		f.text(&ignored, key)
+	}
 
 	f.text(&e.SessionID, "sessionId", "session_id")
 	f.text(&e.Cwd, "cwd")

@@ -4,23 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
 	"testing/fstest"
 )
 
-// maxDepth ends the walk where symbolic links form a loop.
-const maxDepth = 32
-
-// Read returns every regular file below fsys, .git left out. Symbolic links are followed, as the client does.
+// Read returns every regular file below fsys, .git left out. Symbolic links are followed, as the client does; one that
+// leads nowhere, or out of an os.Root, is an error: what is packed must be whole, and nobody else's.
 func Read(fsys fs.FS) (Tree, error) {
 	var t Tree
-	err := Walk(fsys, ".", func(p string, d fs.DirEntry) error {
-		if d.IsDir() {
-			if d.Name() == ".git" {
+	w := walker{fsys: fsys, broken: func(p string, err error) error { return fmt.Errorf("%s: link: %w", p, err) }}
+	w.fn = func(p string, d fs.DirEntry) error {
+		if d.Name() == ".git" {
+			if d.IsDir() {
 				return fs.SkipDir
 			}
+			return nil
+		}
+		if d.IsDir() {
 			return nil
 		}
 		data, err := fs.ReadFile(fsys, p)
@@ -33,30 +36,46 @@ func Read(fsys fs.FS) (Tree, error) {
 		}
 		t = append(t, File{Path: p, Data: data, Mode: info.Mode().Perm()})
 		return nil
-	})
+	}
+	err := w.walk(".", nil)
 	t.Sort()
 	return t, err
 }
 
-// Walk calls fn for every directory and regular file below dir, in order of names, following symbolic links;
-// broken links are passed over. fn may return fs.SkipDir for a directory.
+// Walk calls fn for every directory and regular file below dir, in order of names, following symbolic links; broken
+// links and links that lead back up are passed over. fn may return fs.SkipDir for a directory.
 func Walk(fsys fs.FS, dir string, fn func(path string, d fs.DirEntry) error) error {
-	return walk(fsys, dir, 0, fn)
+	w := walker{fsys: fsys, fn: fn, broken: func(string, error) error { return nil }}
+	return w.walk(dir, nil)
 }
 
-func walk(fsys fs.FS, dir string, depth int, fn func(string, fs.DirEntry) error) error {
-	if depth > maxDepth {
+type walker struct {
+	fsys   fs.FS
+	fn     func(string, fs.DirEntry) error
+	broken func(string, error) error
+}
+
+func (w walker) walk(dir string, above []fs.FileInfo) error {
+	info, err := fs.Stat(w.fsys, dir)
+	if err != nil {
+		return err
+	}
+	if Loops(info, above) {
 		return nil
 	}
-	entries, err := fs.ReadDir(fsys, dir)
+	above = append(above, info)
+	entries, err := fs.ReadDir(w.fsys, dir)
 	if err != nil {
 		return err
 	}
 	for _, d := range entries {
 		p := path.Join(dir, d.Name())
 		if d.Type()&fs.ModeSymlink != 0 {
-			info, err := fs.Stat(fsys, p)
+			info, err := fs.Stat(w.fsys, p)
 			if err != nil {
+				if err := w.broken(p, err); err != nil {
+					return err
+				}
 				continue
 			}
 			d = named{fs.FileInfoToDirEntry(info), d.Name()}
@@ -64,18 +83,23 @@ func walk(fsys fs.FS, dir string, depth int, fn func(string, fs.DirEntry) error)
 		if !d.IsDir() && !d.Type().IsRegular() {
 			continue
 		}
-		err := fn(p, d)
+		err := w.fn(p, d)
 		if d.IsDir() && errors.Is(err, fs.SkipDir) {
 			continue
 		}
 		if err == nil && d.IsDir() {
-			err = walk(fsys, p, depth+1, fn)
+			err = w.walk(p, above)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Loops reports whether a link has led back to one of the folders above.
+func Loops(dir fs.FileInfo, above []fs.FileInfo) bool {
+	return slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, dir) })
 }
 
 // named is what a link leads to, under the link's name.

@@ -99,7 +99,7 @@ func stringEnd(s string, i int) int {
 			return i + 2
 		case c == 0xc2 && i+1 < len(s) && s[i+1] == 0x9c:
 			return i + 2
-		case c == 0x1b || c == '\n':
+		case c == 0x1b, c == '\n', c == 0xc2 && i+1 < len(s) && s[i+1]&0xe0 == 0x80:
 			return 0
 		}
 	}

@@ -4,7 +4,7 @@ import "strings"
 
 const (
 	maxName  = 64
-	maxValue = 16 << 10
+	maxValue = 4 << 10 // what is longer is a document, not a credential
 )
 
 // colon tells addresses, bot tokens and assignments apart.
@@ -34,7 +34,8 @@ func (sc *scanner) telegram(i int) int {
 		j--
 	}
 	end := span(s, i+1, isSlug)
-	if n := i - j; n < 8 || n > 11 || end-i-1 != 35 || !wordStart(s, j) || !strings.HasPrefix(s[i+1:], "AA") && !mixed(s[i+1:end], true) {
+	// api.telegram.org/bot<token>: what stands before the number says nothing
+	if n := i - j; n < 8 || n > 11 || end-i-1 != 35 || !strings.HasPrefix(s[i+1:], "AA") {
 		return i
 	}
 	return sc.hide(j, end, "telegram-token")
@@ -62,18 +63,36 @@ func (sc *scanner) assign(i int) int {
 	return sc.value(from, to, i, v, kind, lvl)
 }
 
+// What a byte between a name and its value is.
+const (
+	operator = iota + 1
+	closing
+	named
+)
+
+var beside = [256]byte{
+	' ': operator, '\t': operator, '=': operator, '!': operator, ':': operator, '+': operator, '?': operator, '|': operator,
+	']': closing, '\\': closing, '"': closing, '\'': closing, '`': closing,
+	'a': named, 'b': named, 'c': named, 'd': named, 'e': named, 'f': named, 'g': named, 'h': named, 'i': named, 'j': named,
+	'k': named, 'l': named, 'm': named, 'n': named, 'o': named, 'p': named, 'q': named, 'r': named, 's': named, 't': named,
+	'u': named, 'v': named, 'w': named, 'x': named, 'y': named, 'z': named, 'A': named, 'B': named, 'C': named, 'D': named,
+	'E': named, 'F': named, 'G': named, 'H': named, 'I': named, 'J': named, 'K': named, 'L': named, 'M': named, 'N': named,
+	'O': named, 'P': named, 'Q': named, 'R': named, 'S': named, 'T': named, 'U': named, 'V': named, 'W': named, 'X': named,
+	'Y': named, 'Z': named, '0': named, '1': named, '2': named, '3': named, '4': named, '5': named, '6': named, '7': named,
+	'8': named, '9': named, '_': named, '-': named, '.': named,
+}
+
 // nameBefore finds the name that an operator at i belongs to, through spaces, quotes and brackets.
 func nameBefore(s string, i int) (from, to int) {
 	to = i
-	back := func(in func(byte) bool) {
-		for n := 0; to > 0 && n < 12 && in(s[to-1]); n++ {
-			to--
-		}
+	for n := 0; to > 0 && n < 12 && beside[s[to-1]] == operator; n++ {
+		to--
 	}
-	back(func(c byte) bool { return isBlank(c) || strings.IndexByte("=!:+?|", c) >= 0 })
-	back(func(c byte) bool { return c == ']' || c == '\\' || isQuote(c) })
+	for n := 0; to > 0 && n < 12 && beside[s[to-1]] == closing; n++ {
+		to--
+	}
 	from = to
-	for from > 0 && to-from < maxName && isDots(s[from-1]) {
+	for from > 0 && to-from < maxName && beside[s[from-1]] == named {
 		from--
 	}
 	// The letter of an escape is not part of the name: "\nPASSWORD=…".
@@ -122,11 +141,15 @@ func (sc *scanner) value(from, to, op, v int, kind string, lvl level) int {
 	} else {
 		f = sc.formOf(from, to, op, v > afterOp || op > to && isBlank(s[op-1]))
 		end = bareEnd(s, from, v, f)
+		if f == env && reference(s[from:to], s[v:end]) {
+			f = code
+			end = bareEnd(s, from, v, f)
+		}
 		if end == v || followedByCode(s, end, f, lvl) {
 			return afterOp
 		}
 	}
-	if end-start > maxValue || !credential(lvl, s[start:end], f) {
+	if end-start >= maxValue || !credential(lvl, s[start:end], f) {
 		return afterOp
 	}
 	return sc.hide(start, end, kind)
@@ -167,7 +190,10 @@ func literal(s string, v int) (from, to int, ok bool) {
 			return q + 1, j, true
 		}
 	}
-	return q + 1, min(len(s), q+1+maxValue), true
+	if len(s)-q-1 > maxValue {
+		return q + 1, q + 1, true
+	}
+	return q + 1, len(s), true
 }
 
 // closes reports whether the quote at v ends a string that began earlier on its line: "token=" + x + "&…".
@@ -204,18 +230,27 @@ func (sc *scanner) formOf(from, to, op int, spaced bool) form {
 	for i := from; i < to; i++ {
 		capital = capital && !isLower(s[i])
 	}
-	if capital || from == 0 || strings.IndexByte("?&;\n", s[from-1]) >= 0 || to < op {
+	if capital || from == 0 || strings.IndexByte("?&;\n", s[from-1]) >= 0 {
 		return env
 	}
-	line := strings.LastIndexByte(s[:from], '\n') + 1
-	if from-line > 200 {
-		return code
-	}
-	switch strings.TrimSpace(s[line:from]) {
+	line := s[max(0, from-100):from]
+	switch strings.TrimSpace(line[strings.LastIndexByte(line, '\n')+1:]) {
 	case "", "export", "set", "ENV", "ARG", "env", "-e", "#", "//":
 		return env
 	}
 	return code
+}
+
+// reference reports whether name=v is rather an argument or a field than a line of an environment file.
+func reference(name, v string) bool {
+	if v == "" || span(name, 0, func(c byte) bool { return !isLower(c) }) == len(name) {
+		return false
+	}
+	if strings.IndexByte(",);", v[len(v)-1]) >= 0 || name == v {
+		return true
+	}
+	kind, _ := nameKind(v)
+	return kind != "" && strings.ContainsAny(v, "._") && span(v, 0, isDots) == len(v) && !hasDigit(v)
 }
 
 // bareEnd finds where a value without quotes ends.
@@ -316,8 +351,8 @@ func (sc *scanner) option(i int) int {
 // login hides the password of `curl -u user:password`.
 func (sc *scanner) login(i, from, v int) int {
 	s := sc.s
-	line := s[max(strings.LastIndexByte(s[:i], '\n')+1, i-512):i]
-	if !strings.Contains(line, "curl") {
+	line := s[max(0, i-512):i]
+	if !strings.Contains(line[strings.LastIndexByte(line, '\n')+1:], "curl") {
 		return i + 1
 	}
 	if s[from] == 'u' && s[v] == ':' {

@@ -89,7 +89,7 @@ func (sc *scanner) headerValue(v, op int, kind string) int {
 		return 0
 	}
 	end := v
-	for end < len(s) && end-v < maxValue && strings.IndexByte(stop, s[end]) < 0 {
+	for end < len(s) && strings.IndexByte(stop, s[end]) < 0 {
 		if s[end] == '\\' && end+1 < len(s) && strings.IndexByte("nr\"'\\", s[end+1]) >= 0 {
 			break
 		}
@@ -138,11 +138,16 @@ scan:
 				break scan
 			}
 		case '/', '?', '#':
-			if slash < 0 {
+			if slash < 0 || at >= slash {
 				slash = end
-				if at >= 0 || user < 0 || portBefore(s[user+1:end]) {
+				if user < 0 || at < 0 && portBefore(s[user+1:end]) || at >= 0 && hostBefore(s[at+1:end]) {
 					break scan
 				}
+			}
+		case '[':
+			// an IPv6 address, or what was taken out already
+			if k := strings.IndexByte(s[end:min(len(s), end+64)], ']'); k > 0 {
+				end += k
 			}
 		case ' ', '\t', '\n', '\r', '"', '\'', '`', '<', '>', '|':
 			break scan
@@ -165,6 +170,12 @@ scan:
 		return i
 	}
 	return sc.hide(user+1, at, "url-password")
+}
+
+// hostBefore reports whether s, between an @ and a slash, can be a host and not the rest of a password.
+func hostBefore(s string) bool {
+	k := strings.LastIndexByte(s, ':')
+	return k < 0 || portBefore(s[k+1:])
 }
 
 func portBefore(s string) bool {

@@ -14,7 +14,7 @@ const (
 // last ones most: secret_access_key and githubToken do, tokenizer, max_tokens and password_file do not.
 func nameKind(name string) (kind string, lvl level) {
 	name = name[max(0, len(name)-64):]
-	if len(name) < 3 {
+	if !promising(name) {
 		return "", 0
 	}
 	var low [64]byte
@@ -42,6 +42,48 @@ func nameKind(name string) (kind string, lvl level) {
 		prev = w
 	}
 	return kind, lvl
+}
+
+// promising is the cheap look that turns most names away: what all the words of wordKind begin or end with.
+func promising(name string) bool {
+	for i := 2; i < len(name); i++ {
+		a, b := name[i-2]|0x20, name[i-1]|0x20
+		switch name[i] | 0x20 {
+		case 'y': // key
+			if a == 'k' && b == 'e' {
+				return true
+			}
+		case 's': // pass
+			if a == 'p' && b == 'a' {
+				return true
+			}
+		case 'd': // pwd
+			if a == 'p' && b == 'w' {
+				return true
+			}
+		case 'c': // sec(ret)
+			if a == 's' && b == 'e' {
+				return true
+			}
+		case 'k': // tok(en), (c)ook(ie)
+			if a == 't' && b == 'o' || a == 'o' && b == 'o' {
+				return true
+			}
+		case 'e': // cre(d)
+			if a == 'c' && b == 'r' {
+				return true
+			}
+		case 't': // aut(h)
+			if a == 'a' && b == 'u' {
+				return true
+			}
+		case 'g': // sig
+			if a == 's' && b == 'i' {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func hump(s string, i int) bool {

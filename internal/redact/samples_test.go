@@ -25,7 +25,7 @@ func hexs(n int) string {
 func upper(n int) string {
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = "Q3XJ7KZP2MWD5RTV"[(i*5+i/3)%16]
+		b[i] = "Q3XJ7KZP2MWD5RTV"[(i*7+i/5)%16]
 	}
 	return string(b)
 }

@@ -12,6 +12,8 @@ type scanner struct {
 	out        []byte
 	done       int // s[:done] is in out
 	n          int
+	slugFrom   int // the last run that slugEnd looked for
+	slugTo     int
 	prepared   bool // ANSI escapes and private passages are out already
 	shapesOnly bool
 }

@@ -28,6 +28,14 @@ func (sc *scanner) fixedHex(start, prefix, n int, kind string) int {
 	return sc.hide(start, end, kind)
 }
 
+// slugEnd is span(s, i, isSlug), remembered: a long run may hold many beginnings.
+func (sc *scanner) slugEnd(i int) int {
+	if i < sc.slugFrom || i >= sc.slugTo {
+		sc.slugFrom, sc.slugTo = i, span(sc.s, i, isSlug)
+	}
+	return sc.slugTo
+}
+
 // prefixBefore returns the start of the short word that ends at i, without what belongs to an escape before it.
 func prefixBefore(s string, i int) int {
 	j := i
@@ -147,7 +155,7 @@ func (sc *scanner) dashWord(i int) int {
 // skKey tells OpenAI's and Anthropic's keys from style classes that begin alike.
 func (sc *scanner) skKey(j, i int) int {
 	s := sc.s
-	body := s[i+1 : span(s, i+1, isSlug)]
+	body := s[i+1 : min(sc.slugEnd(i+1), i+513)]
 	for _, p := range [...]struct{ prefix, kind string }{
 		{"ant-", "anthropic-key"}, {"proj-", "openai-key"}, {"svcacct-", "openai-key"}, {"admin-", "openai-key"},
 		{"None-", "openai-key"}, {"or-v1-", "openrouter-key"}, {"lf-", "langfuse-key"},
@@ -171,6 +179,9 @@ func (sc *scanner) skKey(j, i int) int {
 
 func (sc *scanner) dot(i int) int {
 	s := sc.s
+	if i == 0 || i+1 == len(s) || !isWord(s[i+1]) || !isSlug(s[i-1]) {
+		return i + 1
+	}
 	rest := s[i+1:]
 	j := prefixBefore(s, i)
 	switch s[j:i] {
@@ -215,8 +226,11 @@ func (sc *scanner) dot(i int) int {
 // discord knows a bot token by its three parts: the bot's number, a time, a signature.
 func (sc *scanner) discord(i int) int {
 	s := sc.s
+	if i+36 > len(s) || s[i+7] != '.' && s[i+8] != '.' {
+		return i + 1
+	}
 	mid := span(s, i+1, isSlug)
-	if mid-i-1 < 6 || mid-i-1 > 7 || mid >= len(s) || s[mid] != '.' {
+	if mid-i-1 < 6 || mid-i-1 > 7 || s[mid] != '.' {
 		return i + 1
 	}
 	j := i
@@ -296,8 +310,11 @@ func (sc *scanner) tilde(i int) int {
 
 func (sc *scanner) jwt(j int) int {
 	s := sc.s
-	head := span(s, j+3, isSlug)
-	if !wordStart(s, j) || head-j < 12 || head+4 >= len(s) || s[head] != '.' {
+	if !wordStart(s, j) {
+		return j + 3
+	}
+	head := sc.slugEnd(j + 3)
+	if head-j < 12 || head+4 >= len(s) || s[head] != '.' {
 		return j + 3
 	}
 	body := span(s, head+1, isSlug)

@@ -14,46 +14,67 @@ func decode(raw string) (text string, exact bool) {
 		if exact {
 			return raw, true
 		}
-		return strings.ToValidUTF8(raw, "\uFFFD"), false
+		return valid(raw), false
 	}
-	var b strings.Builder
-	b.Grow(len(raw))
-	for k >= 0 {
-		b.WriteString(raw[:k])
-		switch c := raw[k+1]; c {
-		case 'n':
-			b.WriteByte('\n')
-		case 't':
-			b.WriteByte('\t')
-		case 'r':
-			b.WriteByte('\r')
-		case 'b':
-			b.WriteByte('\b')
-		case 'f':
-			b.WriteByte('\f')
-		case 'u':
-			r := hex4(raw[k+2:])
-			raw = raw[4:]
-			if r >= 0xd800 && r < 0xe000 {
-				if low := surrogate(raw[k+2:]); r < 0xdc00 && low > 0 {
-					r = 0x10000 + (r-0xd800)<<10 + (low - 0xdc00)
-					raw = raw[6:]
-				} else {
-					r, exact = utf8.RuneError, false
-				}
-			}
-			b.WriteRune(r)
-		default:
-			b.WriteByte(c)
+	b := make([]byte, len(raw)+utf8.UTFMax)
+	n := copy(b, raw[:k])
+	for k < len(raw) {
+		c := raw[k]
+		k++
+		if c != '\\' {
+			b[n] = c
+			n++
+			continue
 		}
-		raw = raw[k+2:]
-		k = strings.IndexByte(raw, '\\')
+		c = raw[k]
+		k++
+		if c != 'u' {
+			b[n] = unescaped(c)
+			n++
+			continue
+		}
+		r := hex4(raw[k:])
+		k += 4
+		if r >= 0xd800 && r < 0xe000 {
+			if low := surrogate(raw[k:]); r < 0xdc00 && low > 0 {
+				r = 0x10000 + (r-0xd800)<<10 + (low - 0xdc00)
+				k += 6
+			} else {
+				r, exact = utf8.RuneError, false
+			}
+		}
+		n += utf8.EncodeRune(b[n:], r)
 	}
-	b.WriteString(raw)
-	if text = b.String(); !utf8.ValidString(text) {
-		text, exact = strings.ToValidUTF8(text, "\uFFFD"), false
+	text = string(b[:n])
+	if !exact {
+		text = valid(text)
 	}
 	return text, exact
+}
+
+// valid replaces each byte that is not UTF-8, as encoding/json does.
+func valid(s string) string {
+	b := make([]byte, 0, len(s)+8)
+	for _, r := range s {
+		b = utf8.AppendRune(b, r)
+	}
+	return string(b)
+}
+
+func unescaped(c byte) byte {
+	switch c {
+	case 'n':
+		return '\n'
+	case 't':
+		return '\t'
+	case 'r':
+		return '\r'
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	}
+	return c
 }
 
 // surrogate returns the second half of a pair written at the start of s, or 0.

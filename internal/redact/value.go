@@ -46,7 +46,7 @@ func credential(lvl level, v string, f form) bool {
 		}
 		return mixed(v, true)
 	default:
-		return lvl == strong || mixed(v, false) || len(v) >= 8 && !letters
+		return lvl == strong || mixed(v, false) || lvl == semi && len(v) >= 6 && hasDigit(v) || len(v) >= 8 && !letters
 	}
 }
 

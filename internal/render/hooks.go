@@ -51,7 +51,9 @@ func (r *renderer) hookFile(name string, render func(name string, ev event) entr
 	r.addJSON(name, file)
 }
 
-func (r *renderer) args(ev string) []string { return append(append([]string(nil), r.o.HookArgs...), ev) }
+func (r *renderer) args(ev string) []string {
+	return append(append([]string(nil), r.o.HookArgs...), ev)
+}
 
 // userEntry starts the program directly where an event fails open: no shell, no quoting, one form for every system.
 // preToolUse denies the tool when its hook fails, as it would once the program is gone: there the shell looks first.

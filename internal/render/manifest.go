@@ -119,7 +119,7 @@ func Marketplace(assets fs.FS, o Options) (plugin.Tree, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	r.tree.Sort()
+	r.sort()
 	return r.tree, nil
 }
 

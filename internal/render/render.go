@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
@@ -57,7 +59,7 @@ func Plugin(assets fs.FS, o Options) (plugin.Tree, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	r.tree.Sort()
+	r.sort()
 	return r.tree, nil
 }
 
@@ -71,6 +73,10 @@ type renderer struct {
 
 func (r *renderer) add(name string, data []byte, mode fs.FileMode) {
 	r.tree = append(r.tree, plugin.File{Path: name, Data: data, Mode: mode})
+}
+
+func (r *renderer) sort() {
+	slices.SortFunc(r.tree, func(a, b plugin.File) int { return strings.Compare(a.Path, b.Path) })
 }
 
 func (r *renderer) fail(err error) {

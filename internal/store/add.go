@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -124,28 +125,15 @@ func (w *writer) add(sessions []memory.Session, entries []memory.Entry) error {
 			return err
 		}
 	}
-	touched := map[string]bool{}
-	for id := range known {
-		if known[id] {
-			touched[id] = true
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		if !known[id] {
+			continue
 		}
-	}
-	for _, id := range slices.Sorted(mapKeys(touched)) {
 		if err := w.total(id); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func mapKeys(m map[string]bool) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 func (w *writer) forgotten(session string) (until int64, err error) {
@@ -246,7 +234,7 @@ func totals(ctx context.Context, tx *sql.Tx, id string) error {
 UPDATE sessions SET
   entries = (SELECT count(*) FROM entries WHERE session_id = ?1),
   turns = (SELECT count(*) FROM entries WHERE session_id = ?1 AND kind = 'prompt'),
-  first_prompt = coalesce((SELECT text FROM entries WHERE session_id = ?1 AND kind = 'prompt' ORDER BY time, seq LIMIT 1), ''),
+  first_prompt = coalesce((SELECT iif(length(text) > 1000, substr(text, 1, 999) || '…', text) FROM entries WHERE session_id = ?1 AND kind = 'prompt' ORDER BY time, seq LIMIT 1), ''),
   started_at = coalesce((SELECT iif(sessions.started_at = 0, min(time), min(min(time), sessions.started_at)) FROM entries WHERE session_id = ?1), started_at)
 WHERE id = ?1`, id)
 	if err != nil {

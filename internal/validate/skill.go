@@ -34,6 +34,9 @@ var fieldTwins = map[string]string{
 	"argumentHint": "argument-hint", "argument_hint": "argument-hint",
 	"userInvocable": "user-invocable", "user-invokable": "user-invocable", "user_invocable": "user-invocable",
 	"disableModelInvocation": "disable-model-invocation", "disable_model_invocation": "disable-model-invocation",
+	"models": "model", "modelPolicy": "model-policy", "reasoningEffort": "reasoning-effort", "effort": "reasoning-effort",
+	"mcpServers": "mcp-servers", "mcp_servers": "mcp-servers", "includeCustomInstructions": "include-custom-instructions",
+	"deferredToolLoading": "deferred-tool-loading",
 }
 
 // skill checks one SKILL.md; folder is the name of the folder it lies in.
@@ -271,7 +274,7 @@ func (c *checker) duplicateSkill(r *report, v *plugin.Value, name string) {
 // skillTree checks the skills below root as the client finds them: a folder with SKILL.md is a leaf, folders that
 // begin with a dot are passed over, and the file's name is exact. Silent in the client, so warnings here.
 func (c *checker) skillTree(root string) {
-	c.skillDir(root, c.base(root), 0)
+	c.skillDir(root, c.base(root), nil)
 }
 
 // base is the name of a folder, also where it is the root of fsys.

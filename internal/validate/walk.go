@@ -8,11 +8,20 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
 
-const maxDepth = 32
+const (
+	agentFileName = "never looked at: an agent's file ends in lowercase .agent.md and does not begin with a dot"
+	hookFileName  = "never looked at: a hook file ends in lowercase .json and does not begin with a dot"
+)
 
-func (c *checker) skillDir(dir, folder string, depth int) {
+// skillDir goes down from dir; above are the folders that lead to it, for links that lead back.
+func (c *checker) skillDir(dir, folder string, above []fs.FileInfo) {
+	info, err := fs.Stat(c.fsys, dir)
+	if err != nil || plugin.Loops(info, above) {
+		return
+	}
+	above = append(above, info)
 	entries, err := fs.ReadDir(c.fsys, dir)
-	if err != nil || depth > maxDepth {
+	if err != nil {
 		return
 	}
 	var folders []string
@@ -36,7 +45,7 @@ func (c *checker) skillDir(dir, folder string, depth int) {
 		case strings.HasPrefix(path.Base(p), "."):
 			c.hiddenSkills(p, "skill/dot-directory", "never found: folders that begin with a dot are passed over", "rename the folder")
 		default:
-			c.skillDir(p, path.Base(p), depth+1)
+			c.skillDir(p, path.Base(p), above)
 		}
 	}
 }
@@ -65,7 +74,7 @@ func (c *checker) agentTree(root string, flat, quiet bool) {
 		case plugin.IsAgentFile(p):
 			c.agent(p, quiet)
 		case strings.HasSuffix(strings.ToLower(d.Name()), ".agent.md"):
-			c.open(p).warn(nil, "agent/file-name", "never looked at: an agent's file ends in lowercase .agent.md and does not begin with a dot", "rename it")
+			c.open(p).warn(nil, "agent/file-name", agentFileName, "rename it")
 		}
 		return nil
 	})
@@ -89,7 +98,7 @@ func (c *checker) hookTree(root string) {
 		case strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, "."):
 			c.hookFile(p, hookFile)
 		case strings.EqualFold(path.Ext(name), ".json"), path.Ext(name) == ".jsonc":
-			c.open(p).warn(nil, "hooks/location", "never looked at: a hook file ends in lowercase .json and does not begin with a dot", "rename it")
+			c.open(p).warn(nil, "hooks/location", hookFileName, "rename it")
 		}
 		return nil
 	})

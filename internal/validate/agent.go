@@ -1,0 +1,164 @@
+package validate
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+
+	"github.com/copilot-mem/copilot-mem/internal/plugin"
+)
+
+// agentBefore stands before every message of the client about an agent file.
+const agentBefore = "custom agent markdown frontmatter is malformed: "
+
+var agentFields = map[string]bool{
+	"name": true, "description": true, "tools": true, "model": true, "model-policy": true, "reasoning-effort": true,
+	"infer": true, "disable-model-invocation": true, "user-invocable": true, "include-custom-instructions": true,
+	"deferred-tool-loading": true, "skills": true, "mcp-servers": true, "hooks": true, "github": true,
+}
+
+// agent checks one agent file. quiet is for plugins, where the client drops a bad agent without a message.
+func (c *checker) agent(file string, quiet bool) {
+	r := c.open(file)
+	r.quiet = quiet
+	data, ok := r.read("agent/unreadable")
+	if !ok {
+		return
+	}
+	if len(data) > plugin.MaxFileSize {
+		r.refuse(nil, "agent/file-size", "file exceeds the 1 MiB size limit", "keep the prompt short")
+		return
+	}
+	a := plugin.ParseAgent(path.Base(file), data)
+	if a.Doc.BadUTF8 {
+		r.refuse(nil, "agent/utf8", "stream did not contain valid UTF-8", "save the file as UTF-8")
+		return
+	}
+	if !r.parsed("agent", agentBefore, a.Err) {
+		return
+	}
+	f := a.Doc.Fields
+	if f.Kind == plugin.Null {
+		f = &plugin.Value{Kind: plugin.Map, Line: f.Line, Column: f.Column}
+	}
+	if f.Kind != plugin.Map {
+		r.refuse(f, "agent/not-a-mapping", agentBefore+"Expected object, received "+string(f.Kind), "write `description: …` and the other fields one a line")
+		return
+	}
+	t := typed{r: r, rule: "agent/field-type", before: agentBefore}
+	if d := f.Get("description"); d == nil {
+		r.refuse(f, "agent/description-missing", agentBefore+"description: Required", "say in `description:` what the agent is for")
+	} else {
+		t.is(d, "description", plugin.String)
+	}
+	t.is(f.Get("name"), "name", plugin.String)
+	t.is(f.Get("reasoning-effort"), "reasoning-effort", plugin.String)
+	for _, name := range []string{"infer", "disable-model-invocation", "user-invocable", "include-custom-instructions", "deferred-tool-loading"} {
+		t.is(f.Get(name), name, plugin.Bool)
+	}
+	if v := f.Get("tools"); v != nil && v.Kind != plugin.String {
+		t.strings(v, "tools")
+	}
+	if v := f.Get("model"); v.Is(plugin.List) {
+		t.strings(v, "model")
+	} else {
+		t.is(v, "model", plugin.String)
+	}
+	if v := f.Get("model-policy"); v != nil && v.Str() != "preferred" && v.Str() != "required" {
+		t.bad(v, `model-policy: Expected "preferred" or "required"`, "write `model-policy: preferred` or `model-policy: required`")
+	}
+	if v := f.Get("skills"); v != nil {
+		t.strings(v, "skills")
+	}
+	if v := f.Get("mcp-servers"); v != nil && v.Kind != plugin.Null && t.is(v, "mcp-servers", plugin.Map) {
+		for _, s := range v.Fields {
+			t.server(s.Value, "mcp-servers."+s.Name)
+		}
+	}
+	if v := f.Get("hooks"); v != nil {
+		h := hookChecker{r: r, where: inAgent, before: agentBefore}
+		h.events(v)
+	}
+	r.comment("agent", f, "description")
+	r.comment("agent", f, "name")
+	r.unknownKeys("agent", f, agentFields)
+}
+
+// typed reports wrong types in the client's words.
+type typed struct {
+	r      *report
+	rule   string
+	before string
+}
+
+func (t typed) bad(v *plugin.Value, message, hint string) {
+	t.r.refuse(v, t.rule, t.before+message, hint)
+}
+
+// is reports whether v has that kind; an absent value passes.
+func (t typed) is(v *plugin.Value, name string, want plugin.Kind) bool {
+	if v == nil || v.Kind == want {
+		return true
+	}
+	hint := ""
+	switch want {
+	case plugin.String:
+		hint = quoteHint(v)
+	case plugin.Bool:
+		hint = "write `true` or `false` without quotes"
+	case plugin.List:
+		hint = "write a list, one `- item` a line"
+	case plugin.Map:
+		hint = "write a map, one `name:` a line below it"
+	}
+	t.bad(v, fmt.Sprintf("%s: Expected %s, received %s", name, want, v.Kind), hint)
+	return false
+}
+
+// strings wants a list of strings.
+func (t typed) strings(v *plugin.Value, name string) {
+	if !t.is(v, name, plugin.List) {
+		return
+	}
+	for i, item := range v.Items {
+		t.is(item, name+": "+strconv.Itoa(i), plugin.String)
+	}
+}
+
+func (t typed) required(v, field *plugin.Value, name, hint string) bool {
+	if field == nil {
+		t.bad(v, name+": Required", hint)
+	}
+	return field != nil
+}
+
+// server checks an MCP server of an agent: one bad server refuses the whole agent.
+func (t typed) server(v *plugin.Value, name string) {
+	if !t.is(v, name, plugin.Map) {
+		return
+	}
+	t.rule = "agent/mcp-server"
+	kind := v.Get("type")
+	if !t.is(kind, name+".type", plugin.String) {
+		return
+	}
+	switch kind.Str() {
+	case "http", "sse":
+		if t.required(v, v.Get("url"), name+".url", "write the server's `url:`") {
+			t.is(v.Get("url"), name+".url", plugin.String)
+		}
+	default:
+		if t.required(v, v.Get("command"), name+".command", "write the server's `command:`") {
+			t.is(v.Get("command"), name+".command", plugin.String)
+		}
+		if t.required(v, v.Get("args"), name+".args", "write `args: []`") {
+			t.strings(v.Get("args"), name+".args")
+		}
+		if s := kind.Str(); s != "" && s != "local" && s != "stdio" {
+			t.bad(kind, name+`.type: Expected "local", "stdio", "http" or "sse"`, "write one of local, stdio, http, sse")
+		}
+	}
+	if t.required(v, v.Get("tools"), name+".tools", "write `tools: [\"*\"]`") {
+		t.strings(v.Get("tools"), name+".tools")
+	}
+}

@@ -1,0 +1,242 @@
+package validate
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/copilot-mem/copilot-mem/internal/plugin"
+)
+
+// Events whose matcher the client reads; in all others it is never looked at.
+var matched = []string{"preToolUse", "postToolUse", "permissionRequest", "preMcpToolCall", "preCompact", "subagentStart", "notification"}
+
+// Events that need https, and that deny the tool when the hook fails.
+var guarded = []string{"preToolUse", "preMcpToolCall", "permissionRequest"}
+
+var shells = []string{"bash", "powershell", "command", "linux", "osx", "windows"}
+
+// Fields that the client takes and does not use.
+var idleFields = map[string]string{
+	"enabled": "the hook runs whatever it says", "disabled": "the hook runs whatever it says",
+	"async": "the agent waits for the hook", "once": "the hook runs every time", "if": "the hook runs on every event",
+}
+
+// item checks one hook; outer is the matcher of the group around it.
+func (h hookChecker) item(v *plugin.Value, written, event string, index int, outer *plugin.Value) {
+	at := fmt.Sprintf("hooks.%s[%d]", event, index)
+	bad := func(v *plugin.Value, rule, below, message, hint string) {
+		text := at + below + ": " + message
+		if h.where == hookFile {
+			text += " — hook will be skipped"
+			h.r.refuse(v, rule, text, hint)
+			return
+		}
+		h.r.refuse(v, rule, h.before+text, hint)
+	}
+	if v.Kind != plugin.Map {
+		bad(v, "hooks/item-type", "", "Expected object", `write {"type": "command", "bash": "…"}`)
+		return
+	}
+	kind := "command"
+	if t := v.Get("type"); t != nil {
+		kind = t.Str()
+		if kind != "command" && kind != "http" && (kind != "prompt" || event != "sessionStart") {
+			bad(t, "hooks/type", ".type", "Invalid hook type", `write "type": "command"`)
+			return
+		}
+	}
+	for _, name := range []string{"timeoutSec", "timeout"} {
+		t := v.Get(name)
+		switch {
+		case t == nil:
+		case t.Kind != plugin.Number:
+			bad(t, "hooks/timeout", "."+name, name+" must be a number", "write the seconds without quotes")
+		case !positive(t.Text):
+			bad(t, "hooks/timeout", "."+name, name+" must be positive", "write the seconds, more than 0")
+		}
+	}
+	switch kind {
+	case "command":
+		h.command(v, event, bad)
+	case "http":
+		h.http(v, event, bad)
+	case "prompt":
+		if p := v.Get("prompt"); p.Str() == "" {
+			bad(orItem(p, v), "hooks/prompt", ".prompt", "prompt hook prompt is required", `write "prompt": "…"`)
+		}
+	}
+	h.matcher(v, written, event, outer, bad)
+	for _, f := range v.Fields {
+		if why, ok := idleFields[f.Name]; ok {
+			h.r.warn(f.Key, "hooks/ignored-field", fmt.Sprintf("%q is ignored: %s", f.Name, why), "remove it")
+		}
+	}
+}
+
+type badFunc func(v *plugin.Value, rule, below, message, hint string)
+
+func orItem(v, item *plugin.Value) *plugin.Value {
+	if v == nil {
+		return item
+	}
+	return v
+}
+
+func positive(number string) bool {
+	f, err := strconv.ParseFloat(number, 64)
+	return err == nil && f > 0
+}
+
+func (h hookChecker) command(v *plugin.Value, event string, bad badFunc) {
+	var given []string
+	for _, name := range append([]string{"exec", "cwd"}, shells...) {
+		f := v.Get(name)
+		if f == nil {
+			continue
+		}
+		if f.Kind != plugin.String {
+			bad(f, "hooks/string", "."+name, "Expected string", quoteHint(f))
+		}
+		if name != "cwd" {
+			given = append(given, name)
+		}
+		h.templates(f, name)
+	}
+	exec := slices.Contains(given, "exec")
+	if len(given) == 0 || exec && len(given) > 1 {
+		bad(v, "hooks/command", "", "Specify either 'exec' (native executable) or 'bash'/'powershell'/'command' (shell), but not both",
+			`write "bash" and "powershell", or "exec" with "args"`)
+	}
+	if a := v.Get("args"); a != nil && exec {
+		if a.Kind != plugin.List {
+			bad(a, "hooks/args", ".args", "args must be an array", "put each argument in the list")
+		}
+		for i, item := range a.Items {
+			if item.Kind != plugin.String {
+				bad(item, "hooks/args", ".args["+strconv.Itoa(i)+"]", "Expected string", quoteHint(item))
+			}
+		}
+	}
+	if e := v.Get("env"); e != nil {
+		if e.Kind != plugin.Map {
+			bad(e, "hooks/env", ".env", "env must be an object", `write {"NAME": "value"}`)
+		}
+		for _, f := range e.Fields {
+			if f.Value.Kind != plugin.String {
+				bad(f.Value, "hooks/env", fmt.Sprintf(".env[%q]", f.Name), "env values must be strings", quoteHint(f.Value))
+			}
+		}
+	}
+	if slices.Contains(guarded, event) && len(given) == 1 && (given[0] == "powershell" || given[0] == "windows") {
+		h.r.warn(v, "hooks/powershell-only", event+" is denied on every system without PowerShell: a hook that cannot start denies", `write "bash" too`)
+	}
+	if c := v.Get("cwd"); h.where == inPlugin && c.Str() != "" && !strings.HasPrefix(c.Text, "${") && !strings.HasPrefix(c.Text, "/") {
+		h.r.warn(c, "hooks/relative-cwd", "a relative cwd is relative to the project, not to the plugin", "write ${PLUGIN_ROOT}/"+strings.TrimPrefix(c.Text, "./"))
+	}
+}
+
+// The placeholders that a plugin author may expect and the client does not fill in.
+var notExpanded = regexp.MustCompile(`\{\{\w+\}\}|\$\{PLUGIN_DATA\}|\$\{COPILOT_PLUGIN_ROOT\}`)
+
+func (h hookChecker) templates(v *plugin.Value, name string) {
+	found := notExpanded.FindString(v.Text)
+	// In a shell string the shell expands what the hook's environment has.
+	if found == "" || h.where != inPlugin || found == "${COPILOT_PLUGIN_ROOT}" && slices.Contains(shells, name) {
+		return
+	}
+	hint := "write ${PLUGIN_ROOT}"
+	if strings.Contains(strings.ToLower(found), "data") {
+		hint = "write ${COPILOT_PLUGIN_DATA}"
+	}
+	h.r.warn(v, "hooks/placeholder", found+" is not filled in", hint)
+}
+
+func (h hookChecker) http(v *plugin.Value, event string, bad badFunc) {
+	u := v.Get("url")
+	switch scheme, _, ok := strings.Cut(u.Str(), ":"); {
+	case u.Str() == "":
+		bad(orItem(u, v), "hooks/url", ".url", "HTTP hook URL is required", `write "url": "https://…"`)
+	case !ok || scheme != "http" && scheme != "https":
+		bad(u, "hooks/url", ".url", "HTTP hook URL must use http: or https: protocol", `write "url": "https://…"`)
+	case scheme == "http" && (slices.Contains(guarded, event) || v.Get("allowedEnvVars") != nil):
+		bad(u, "hooks/url", ".url", "HTTP hook URL must use https: protocol", `write "url": "https://…"`)
+	default:
+		if _, err := url.Parse(u.Text); err != nil {
+			bad(u, "hooks/url", ".url", "HTTP hook URL is invalid", `write "url": "https://…"`)
+		}
+	}
+	if e := v.Get("headers"); e != nil {
+		if e.Kind != plugin.Map {
+			bad(e, "hooks/headers", ".headers", "headers must be an object", `write {"Name": "value"}`)
+		}
+		for _, f := range e.Fields {
+			if f.Value.Kind != plugin.String {
+				bad(f.Value, "hooks/headers", fmt.Sprintf(".headers[%q]", f.Name), "headers values must be strings", quoteHint(f.Value))
+			}
+		}
+	}
+}
+
+// lookaround is what JavaScript's expressions have and Go's do not: no verdict on those.
+var lookaround = regexp.MustCompile(`\(\?<?[=!]|\\[1-9]`)
+
+func (h hookChecker) matcher(v *plugin.Value, written, event string, outer *plugin.Value, bad badFunc) {
+	m := v.Get("matcher")
+	if outer != nil {
+		m = nil
+		if outer.Kind == plugin.String { // another type around a group is ignored
+			m = outer
+		}
+	}
+	if m == nil {
+		return
+	}
+	if !slices.Contains(matched, event) {
+		h.r.warn(m, "hooks/matcher-ignored", event+" has no matcher: the hook runs every time", "remove the matcher")
+		return
+	}
+	pascal := written != event
+	switch {
+	case m.Kind != plugin.String:
+		bad(m, "hooks/matcher", ".matcher", "Expected string", quoteHint(m))
+		return
+	case m.Text == "":
+		bad(m, "hooks/matcher", ".matcher", "matcher cannot be empty", "remove the matcher: then every one matches")
+		return
+	case m.Text == "*" || m.Text == "**":
+		if !pascal {
+			h.badRegex(m, event)
+		}
+		return
+	}
+	if _, err := regexp.Compile(`^(?:` + m.Text + `)$`); err != nil {
+		if lookaround.MatchString(m.Text) {
+			h.r.warn(m, "hooks/matcher-lookaround", "look-around and back-references may not compile", "write a plain expression")
+			return
+		}
+		h.badRegex(m, event)
+		return
+	}
+	if claude := claudeTools[m.Text]; claude != "" && !pascal && (event == "preToolUse" || event == "postToolUse") {
+		h.r.warn(m, "hooks/matcher-never", fmt.Sprintf("no tool is called %q here: camelCase events see the client's own names", m.Text),
+			fmt.Sprintf("write %q", claude))
+	}
+}
+
+var claudeTools = map[string]string{"Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob", "Agent": "task", "Task": "task"}
+
+func (h hookChecker) badRegex(m *plugin.Value, event string) {
+	text := fmt.Sprintf("Invalid matcher regex in %s hook: '%s'", event, m.Text)
+	if h.where == hookFile {
+		text += " — hook will be skipped"
+	}
+	hint := "write a regular expression for the whole name, such as bash|edit"
+	if strings.Trim(m.Text, "*") == "" {
+		hint = "remove the matcher: then every tool matches"
+	}
+	h.r.refuse(m, "hooks/matcher", text, hint)
+}
