@@ -16,6 +16,7 @@ import (
 
 	"github.com/copilot-mem/copilot-mem/internal/doctor"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
+	"github.com/copilot-mem/copilot-mem/internal/search"
 )
 
 // canaryEvent is the event that `doctor --live` sends: it fails open, so it has the direct form where there is one.
@@ -135,7 +136,7 @@ func (h *health) canary(ctx context.Context, entry hookEntry) error {
 		return err
 	}
 	defer db.Close()
-	hits, err := searchIn(ctx, db, memory.Query{Text: word, Session: session, Limit: 1})
+	hits, err := search.Run(ctx, db, memory.Query{Text: word, Session: session, Limit: 1}, false)
 	if err != nil {
 		return err
 	}

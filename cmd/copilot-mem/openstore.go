@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/copilot-mem/copilot-mem/internal/capture"
+	"github.com/copilot-mem/copilot-mem/internal/datadir"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
+	"github.com/copilot-mem/copilot-mem/internal/memory"
 	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/spool"
 	"github.com/copilot-mem/copilot-mem/internal/store"
@@ -40,9 +43,44 @@ func (e *env) openIngested(ctx context.Context) (*store.DB, ingest.Report, error
 	if err != nil {
 		return nil, ingest.Report{}, err
 	}
-	report, err := ingest.Run(ctx, spool.Spool{Dir: dir.Spool()}, db)
+	report, err := e.catchUp(ctx, dir, db)
 	if err != nil {
 		err = &staleError{err}
 	}
 	return db, report, err
+}
+
+// openTranscripts is how many of the newest sessions are looked at for messages that came after their last event.
+const openTranscripts = 20
+
+// catchUp ingests what waits, then what the client wrote into transcripts since their last reading, because a
+// background reader may have been killed before the client had flushed its last message.
+func (e *env) catchUp(ctx context.Context, dir datadir.Dir, db *store.DB) (ingest.Report, error) {
+	waiting := spool.Spool{Dir: dir.Spool()}
+	report, err := ingest.Run(ctx, waiting, db)
+	if err != nil {
+		return report, err
+	}
+	sessions, err := db.Sessions(ctx, memory.Query{Limit: openTranscripts})
+	if err != nil {
+		return report, err
+	}
+	found := 0
+	for _, s := range sessions {
+		if s.TranscriptPath == "" {
+			continue
+		}
+		// A transcript that is gone or not to be trusted is no failure of a reader; capture has noted it.
+		if n, err := capture.ReadTranscript(dir, s.TranscriptPath, s.ID, 0); err == nil {
+			found += n
+		}
+	}
+	if found == 0 {
+		return report, nil
+	}
+	more, err := ingest.Run(ctx, waiting, db)
+	report.Entries += more.Entries
+	report.Duplicates += more.Duplicates
+	report.Failed += more.Failed
+	return report, err
 }

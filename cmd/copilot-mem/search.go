@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,7 @@ func newSearchCmd(e *env) *cobra.Command {
 		Long:  `Find what was said and done. All words of the query count, in any order; "words in double quotes" belong together.`,
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			text := queryText(args)
+			text := strings.Join(args, " ")
 			if strings.TrimSpace(text) == "" && !f.narrow() {
 				return &usageError{errors.New("nothing to search for"), "run `copilot-mem search --help`"}
 			}
@@ -87,9 +88,6 @@ func newSearchCmd(e *env) *cobra.Command {
 	fl.BoolVar(&asJSON, "json", false, "one JSON document")
 	return cmd
 }
-
-// queryText joins the arguments. One that the shell unquoted and that has spaces was a phrase only if it still has quotes.
-func queryText(args []string) string { return strings.Join(args, " ") }
 
 func printSearch(ctx context.Context, e *env, db *store.DB, q memory.Query, hits []memory.Hit, truncated, asJSON bool) error {
 	if asJSON {
@@ -166,8 +164,8 @@ func whyNothing(ctx context.Context, db *store.DB, q memory.Query) (string, erro
 		say    string
 	}{
 		{q.Project != "", func(q *memory.Query) { q.Project = "" }, "in other projects than " + q.Project + " (--all)"},
-		{!q.Since.IsZero(), func(q *memory.Query) { q.Since = q.Until.AddDate(-10000, 0, 0) }, "before --since"},
-		{!q.Until.IsZero(), func(q *memory.Query) { q.Until = q.Until.AddDate(1000, 0, 0) }, "after --until"},
+		{!q.Since.IsZero(), func(q *memory.Query) { q.Since, q.Until = time.Time{}, q.Since }, "before --since"},
+		{!q.Until.IsZero(), func(q *memory.Query) { q.Since, q.Until = q.Until, time.Time{} }, "after --until"},
 		{q.Session != "", func(q *memory.Query) { q.Session = "" }, "in other sessions"},
 		{q.Branch != "", func(q *memory.Query) { q.Branch = "" }, "on other branches"},
 		{q.Kind != "", func(q *memory.Query) { q.Kind = "" }, "of other kinds"},

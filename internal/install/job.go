@@ -62,6 +62,11 @@ func Prepare(r Request) (*Job, error) {
 			continue
 		}
 		plan.Receipt.Made = union(plan.Receipt.Made, absentDirs(part.Dir))
+		for i, op := range plan.Ops {
+			if user := j.user(part.Dir, op.Path); op.Op == OpRemove && user != "" {
+				plan.Ops[i].Op, plan.Ops[i].Reason = OpKeep, "still used by "+user
+			}
+		}
 		j.Plans = append(j.Plans, plan)
 		j.record.Receipts = append(j.record.Receipts, plan.Receipt)
 	}

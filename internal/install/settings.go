@@ -19,6 +19,12 @@ type Key struct {
 	Value   json.RawMessage `json:"value"`
 }
 
+// NewKey makes a key of a value that marshals to JSON.
+func NewKey(section, name string, value any) (Key, error) {
+	data, err := json.Marshal(value)
+	return Key{section, name, data}, err
+}
+
 // Merge is the part of an installation that lies in a file of somebody else.
 type Merge struct {
 	Path string
@@ -154,7 +160,7 @@ func (d *differ) merge(want Merge) {
 		return
 	}
 	if state == foreign {
-		d.fail(&SettingsError{want.Path, errors.New("not a regular file")})
+		d.fail(&SettingsError{d.full(want.Path), errors.New("not a regular file")})
 		return
 	}
 	old, owned := d.receipt.file(want.Path)
@@ -166,7 +172,7 @@ func (d *differ) merge(want Merge) {
 		info = *old.Merged
 	}
 	if err := checkSettings(text, want.Keys); err != nil {
-		d.fail(&SettingsError{want.Path, err})
+		d.fail(&SettingsError{d.full(want.Path), err})
 		return
 	}
 	missing := false

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ func ParseYAML(data []byte, firstLine int) (*Value, error) {
 	}
 	switch err := dec.Decode(&more); {
 	case err == nil:
-		return nil, &SyntaxError{Line: more.Line + firstLine - 1, Column: 1,
+		return nil, &SyntaxError{Line: fileLine(countLines(data), more.Line, firstLine), Column: 1,
 			Problem: "deserializing from YAML containing more than one document is not supported",
 			Advice:  "keep one document between the two `---` lines"}
 	case !errors.Is(err, io.EOF):
@@ -39,7 +40,7 @@ func ParseYAML(data []byte, firstLine int) (*Value, error) {
 		return &Value{Kind: Null, Line: firstLine, Column: 1}, nil
 	}
 	root := doc.Content[0]
-	c := &converter{firstLine: firstLine, done: map[*yaml.Node]*Value{}, jumps: map[*yaml.Node]int{}}
+	c := &converter{lines: countLines(data), firstLine: firstLine, done: map[*yaml.Node]*Value{}, jumps: map[*yaml.Node]int{}}
 	n := c.countJumps(root, 0)
 	if c.err == nil && n > 100*c.events {
 		c.fail(root, "repetition limit exceeded", "write the repeated value out, or drop the aliases")
@@ -55,6 +56,7 @@ func ParseYAML(data []byte, firstLine int) (*Value, error) {
 }
 
 type converter struct {
+	lines     int // of the block
 	firstLine int
 	done      map[*yaml.Node]*Value
 	jumps     map[*yaml.Node]int // aliases followed while reading the node; -1 while it is being counted
@@ -64,7 +66,7 @@ type converter struct {
 
 func (c *converter) fail(n *yaml.Node, problem, advice string) {
 	if c.err == nil {
-		c.err = &SyntaxError{Line: n.Line + c.firstLine - 1, Column: n.Column, Problem: problem, Advice: advice}
+		c.err = &SyntaxError{Line: fileLine(c.lines, n.Line, c.firstLine), Column: n.Column, Problem: problem, Advice: advice}
 	}
 }
 
@@ -110,7 +112,7 @@ func (c *converter) value(n *yaml.Node, path string) *Value {
 	if v, ok := c.done[n]; ok {
 		return v
 	}
-	v := &Value{Line: n.Line + c.firstLine - 1, Column: n.Column}
+	v := &Value{Line: fileLine(c.lines, n.Line, c.firstLine), Column: n.Column}
 	c.done[n] = v
 	switch n.Kind {
 	case yaml.SequenceNode:
@@ -219,6 +221,12 @@ func yamlError(data []byte, err error, firstLine int) *SyntaxError {
 	}
 	e := &SyntaxError{Line: line, Column: 1, Problem: text}
 	diagnose(strings.Split(string(data), "\n"), e)
-	e.Line += firstLine - 1
+	e.Line = fileLine(countLines(data), e.Line, firstLine)
 	return e
 }
+
+func countLines(data []byte) int { return bytes.Count(data, []byte("\n")) + 1 }
+
+// fileLine is a line of a block of that many lines as a line of the file. YAML counts a bare CR and three more
+// characters as line breaks, editors do not: such a block must not point beyond its end.
+func fileLine(lines, line, firstLine int) int { return min(line, lines) + firstLine - 1 }

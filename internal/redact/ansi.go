@@ -1,5 +1,7 @@
 package redact
 
+import "strings"
+
 const maxOSC = 4096
 
 // startsANSI reports whether an escape sequence starts at i, real or written out as \u001b, \x1b, \033 or \e.
@@ -65,9 +67,12 @@ func realEscape(s string, i int) int {
 	i += 2
 	switch kind {
 	case '[':
-		i = span(s, i, func(c byte) bool { return c >= 0x20 && c < 0x40 })
-		if i < len(s) && s[i] >= 0x40 && s[i] < 0x7f {
+		i = span(s, i, func(c byte) bool { return c >= 0x30 && c < 0x40 })
+		switch rest := s[i:]; {
+		case rest != "" && rest[0] >= 0x40 && rest[0] < 0x7f:
 			i++
+		case hasFold(rest, " q"), hasFold(rest, "!p"), hasFold(rest, "$p"), hasFold(rest, "$y"), hasFold(rest, `"q`):
+			i += 2
 		}
 		return i - start
 	case ']', 'P', 'X', '^', '_':
@@ -76,14 +81,11 @@ func realEscape(s string, i int) int {
 		}
 		return 2
 	}
-	if kind >= 0x20 && kind < 0x30 {
-		i = span(s, i, func(c byte) bool { return c >= 0x20 && c < 0x30 })
-		if i < len(s) && s[i] >= 0x30 && s[i] < 0x7f {
-			i++
-		}
-		return i - start
+	// Only sequences that programs do print: a stray ESC must not take the first letter of a key with it.
+	if strings.IndexByte("()*+#%", kind) >= 0 && i < len(s) && (isDigit(s[i]) || strings.IndexByte("AB@G", s[i]) >= 0) {
+		return 3
 	}
-	if kind >= 0x30 && kind < 0x7f {
+	if strings.IndexByte("78=>cDEHM", kind) >= 0 {
 		return 2
 	}
 	return 1

@@ -79,7 +79,7 @@ func joined(s string, i int) bool {
 		return true
 	case regional(r) && regional(p):
 		n := 0 // flags are pairs: an odd count before the cut means that it stands inside one
-		for j := i; j > 0 && n < 64; n++ {
+		for j := i; j > 0; n++ {
 			q, size := utf8.DecodeLastRuneInString(s[:j])
 			if !regional(q) {
 				break

@@ -1,6 +1,9 @@
 package redact
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // maxDepth is the depth of nesting that encoding/json accepts.
 const maxDepth = 10000
@@ -157,18 +160,18 @@ func (r *rewriter) key(top *frame) error {
 		return err
 	}
 	name, exact := decode(raw)
-	clean, n := clean(name, maxNested)
+	kept, n := clean(name, maxNested)
 	r.stats.Redacted += n
-	r.put(raw, clean, clean == name && (exact || r.keepSpace))
+	r.put(raw, kept, kept == name && (exact || r.keepSpace))
 	r.space()
 	if r.peek() != ':' {
 		return r.fail()
 	}
 	r.copy(1)
 	r.space()
-	top.next, _ = nameKind(name)
+	top.next = keyKind(kept)
 	top.naming, top.fixed = false, false
-	switch name {
+	switch kept {
 	case "name", "key", "Name", "Key", "header":
 		top.naming = true
 	case "value", "Value", "val":
@@ -177,7 +180,7 @@ func (r *rewriter) key(top *frame) error {
 		}
 	}
 	if len(r.stack) == 1 && r.nested == 0 {
-		top.fixed = protocolField(name)
+		top.fixed = protocolField(kept)
 	}
 	return nil
 }
@@ -205,7 +208,7 @@ func (r *rewriter) text(top *frame, hidden string, inside bool) error {
 		kept = r.shorten(kept, top != nil && top.fixed)
 	}
 	if top != nil && hidden == "" {
-		top.expect(text)
+		top.expect(kept)
 	}
 	r.put(raw, kept, kept == text && (exact || r.keepSpace))
 	return nil
@@ -235,10 +238,19 @@ func (r *rewriter) shorten(s string, fixed bool) string {
 func (f *frame) expect(text string) {
 	switch {
 	case !f.object && len(text) > 3 && text[0] == '-' && len(text) <= maxName:
-		f.next, _ = nameKind(text)
+		f.next = keyKind(text)
 	case f.object && f.naming:
-		f.paired, _ = nameKind(text)
+		f.paired = keyKind(text)
 	}
+}
+
+// keyKind is nameKind of what follows the last [redacted:KIND] in a name, whose own words say nothing.
+func keyKind(name string) string {
+	if k := strings.LastIndex(name, "[redacted:"); k >= 0 {
+		name = name[k+strings.IndexByte(name[k:]+"]", ']'):]
+	}
+	kind, _ := nameKind(name)
+	return kind
 }
 
 // put writes a string: verbatim where nothing was changed.

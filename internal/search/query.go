@@ -31,9 +31,10 @@ func parse(text string) []term {
 			terms = append(terms, t)
 		}
 	}
-	for i, piece := range strings.Split(text, `"`) {
-		// Odd pieces stand between quotes; the last one only if its quote was closed.
-		if i%2 == 1 && i < strings.Count(text, `"`) {
+	pieces := strings.Split(text, `"`)
+	for i, piece := range pieces {
+		// Odd pieces stand between quotes; the last one has no second quote.
+		if i%2 == 1 && i < len(pieces)-1 {
 			add(phrase(piece))
 			continue
 		}

@@ -3,6 +3,7 @@ package search
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Tokens turns a text into the words that an index keeps: first every part of every word in order ("parse http
@@ -81,11 +82,16 @@ func words(text string, fn func(word)) {
 	}
 }
 
-func alnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
+func alnum(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
 
 // joins reports whether r holds a compound word together: a mark between two letters or digits.
 func joins(text string, at int, r rune, size int) bool {
-	if !strings.ContainsRune("_-./\\:@+#~", r) || at+size >= len(text) {
+	if r >= utf8.RuneSelf || r <= ' ' || !strings.ContainsRune("_-./\\:@+#~", r) || at+size >= len(text) {
 		return false
 	}
 	next, _ := decode(text[at+size:])
@@ -106,6 +112,10 @@ func joins(text string, at int, r rune, size int) bool {
 // compound splits a word at its marks and its humps.
 func compound(s string) (word, bool) {
 	var w word
+	if simple(s) {
+		w.parts = []string{s}
+		return w, true
+	}
 	pieces := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' || r == ':' || r == '@' })
 	for _, piece := range pieces {
 		before := len(w.parts)
@@ -122,6 +132,16 @@ func compound(s string) (word, bool) {
 	return w, len(w.parts) > 0
 }
 
+// simple reports whether s is one lower-case word, as most are.
+func simple(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
 func (w *word) whole(parts []string) {
 	if s := strings.Join(parts, ""); len(s) <= maxWhole {
 		w.wholes = append(w.wholes, s)
@@ -130,6 +150,9 @@ func (w *word) whole(parts []string) {
 
 // humps splits camel case: parseHTTPRequest is parse, http, request.
 func humps(s string) []string {
+	if !strings.ContainsFunc(s, unicode.IsUpper) {
+		return []string{strings.ToLower(s)}
+	}
 	r := []rune(s)
 	var out []string
 	from := 0

@@ -27,7 +27,7 @@ func (db *DB) ForgetEntry(ctx context.Context, id string) (deleted int, err erro
 		}
 		err = execAll(ctx, tx, []statement{
 			{"DELETE FROM entry_index WHERE rowid = ?", seq},
-			{"INSERT OR IGNORE INTO forgotten (id, time) SELECT id, time FROM entries WHERE seq = ?", seq},
+			{"INSERT OR IGNORE INTO forgotten (id, time) SELECT id, max(time, 1) FROM entries WHERE seq = ?", seq},
 			{"DELETE FROM entries WHERE seq = ?", seq},
 			{`WITH t AS (SELECT seq, sum(kind = 'prompt') OVER (ORDER BY time, seq) AS turn FROM entries WHERE session_id = ?)
 UPDATE entries SET turn = t.turn FROM t WHERE entries.seq = t.seq AND entries.turn <> t.turn`, session},

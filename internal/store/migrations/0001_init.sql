@@ -14,6 +14,7 @@ CREATE TABLE sessions (
 ) STRICT;
 CREATE INDEX sessions_started ON sessions (started_at);
 
+-- Texts come last: what a search filters by is read without them.
 CREATE TABLE entries (
   seq         INTEGER PRIMARY KEY,
   id          TEXT NOT NULL UNIQUE,
@@ -22,15 +23,15 @@ CREATE TABLE entries (
   turn        INTEGER NOT NULL,
   time        INTEGER NOT NULL, -- unix milliseconds
   tool        TEXT NOT NULL,
-  tool_input  TEXT NOT NULL,    -- JSON; empty: none
   result_type TEXT NOT NULL,
-  text        TEXT NOT NULL,
   agent_id    TEXT NOT NULL,
-  cwd         TEXT NOT NULL,
   branch      TEXT NOT NULL,
   project     TEXT NOT NULL,
+  cwd         TEXT NOT NULL,
   truncated   INTEGER NOT NULL,
-  redacted    INTEGER NOT NULL
+  redacted    INTEGER NOT NULL,
+  tool_input  TEXT NOT NULL,    -- JSON; empty: none
+  text        TEXT NOT NULL
 ) STRICT;
 CREATE INDEX entries_session ON entries (session_id, time, seq);
 CREATE INDEX entries_time ON entries (time);
