@@ -40,8 +40,8 @@ func (w *world) headless(dir string, args ...string) *rpc {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
 	cmd := exec.CommandContext(ctx, clientBin, append([]string{"--headless", "--stdio", "--no-auto-update", "--no-auto-login", "--log-level", "debug"}, args...)...)
-	// The provider is only named: nothing here asks a model.
-	cmd.Dir, cmd.Env = dir, w.env("COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:9/v1", "COPILOT_MODEL=gpt-4.1", "COPILOT_ALLOW_ALL=true")
+	// The provider is only named: nothing here asks a model. Ending the client fires sessionEnd, which no test is about.
+	cmd.Dir, cmd.Env = dir, w.env("COPILOT_MEM_DISABLE=1", "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:9/v1", "COPILOT_MODEL=gpt-4.1", "COPILOT_ALLOW_ALL=true")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		w.t.Fatal(err)

@@ -311,6 +311,11 @@ func (j *Job) tellOthers() error {
 }
 
 func (j *Job) remove(lastToken string) error {
+	// The token must be known to whoever finishes an interrupted removal.
+	j.record.State = Pending
+	if err := j.record.save(j.folder); err != nil {
+		return err
+	}
 	for i, p := range j.Plans {
 		root, err := os.OpenRoot(p.Dir)
 		if errors.Is(err, fs.ErrNotExist) {

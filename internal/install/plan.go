@@ -203,7 +203,11 @@ func (d *differ) look(name string) ([]byte, fileState, error) {
 	if !fs.ValidPath(name) || !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
 		return nil, 0, &Error{name, "leaves the folder " + d.o.Dir, "this is a fault of the plugin: nothing was written"}
 	}
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+	for i := range len(name) { // from the outermost folder, so that the error names the one at fault
+		if name[i] != '/' {
+			continue
+		}
+		dir := name[:i]
 		info, err := fs.Stat(d.disk, dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -149,6 +149,9 @@ func (sc *scanner) value(from, to, op, v int, kind string, lvl level) int {
 			return afterOp
 		}
 	}
+	if name := s[from:to]; len(name) > len("password") && strings.HasSuffix(s[start:end], name) {
+		return afterOp // a constant named like its value
+	}
 	if end-start >= maxValue || !credential(lvl, s[start:end], f) {
 		return afterOp
 	}
@@ -179,8 +182,12 @@ func literal(s string, v int) (from, to int, ok bool) {
 			return q + 1, j, true // cut short
 		case s[j] == '\\':
 			k := span(s, j, isBackslash)
-			if k < len(s) && s[k] == s[q] && (slashes == 0 && (k-j)%2 == 0 || slashes > 0 && k-j <= slashes) {
-				return q + 1, k - slashes, true
+			switch {
+			case k == len(s) || s[k] != s[q]:
+			case slashes == 0 && (k-j)%2 == 0:
+				return q + 1, k, true
+			case slashes > 0 && k-j <= slashes:
+				return q + 1, j, true
 			}
 			j = k // the byte after the backslashes is theirs
 			if slashes > 0 && k < len(s) && s[k] != s[q] {

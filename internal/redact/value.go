@@ -24,10 +24,10 @@ func credential(lvl level, v string, f form) bool {
 	}
 	letters := true
 	for i := range len(v) {
-		letters = letters && (isAlpha(v[i]) || v[i] == '_' || v[i] == '.')
+		letters = letters && (isAlpha(v[i]) || v[i] == '_' || v[i] == '.' || v[i] == ':')
 	}
 	if lvl == weak {
-		return mixed(v, f != quoted)
+		return hasDigit(v) && mixed(v, f != quoted)
 	}
 	switch f {
 	case quoted:
@@ -77,13 +77,13 @@ func mixed(v string, strict bool) bool {
 		switch n := i - start; {
 		case n >= 16 && hex && alpha > 0:
 			return true
-		case digits > 0 && alpha > 0 && n >= 20:
+		case digits > 0 && alpha > 0 && n >= 20 && (!strict || flips*4 >= n):
 			return true
 		case !strict && digits >= 2 && alpha > 0 && n >= 6 && len(v) >= 8:
 			return true
 		case strict && runs >= 2 && alpha > 0 && n >= 8:
 			return true
-		case n >= 16 && flips*5 >= n*2:
+		case !strict && n >= 16 && flips*5 >= n*2:
 			return true
 		}
 	}
@@ -148,7 +148,7 @@ func placeholder(v string, f form) bool {
 		strings.HasPrefix(v, "…") || strings.HasSuffix(v, "...") || strings.HasSuffix(v, "…") {
 		return true
 	}
-	if f != quoted && f != env && strings.IndexByte(v, '(') > 0 {
+	if f != quoted && f != env && (strings.ContainsAny(v, "([") || v[0] == '$' && isAlpha(v[1]) || hasFold(v, "0x") && len(v) <= 18) {
 		return true
 	}
 	for _, p := range [...]string{
@@ -180,7 +180,8 @@ func typeWord(v string) bool {
 	case "string", "str", "text", "number", "integer", "int", "bool", "boolean", "bytes", "byte", "any", "object", "array", "char", "varchar",
 		"unknown", "required", "optional", "void", "value", "default", "true", "false", "nil", "undefined", "secretstr", "uuid", "password",
 		"token", "secret", "file", "stdin", "prompt", "redacted", "credential", "credentials", "authorization", "apikey", "api_key", "void;",
-		"string;", "string,", "string)", "*string", "[]byte", "string|null", "optional[str]", "cookie", "never", "always", "basic", "bearer":
+		"string;", "string,", "string)", "*string", "[]byte", "string|null", "optional[str]", "cookie", "never", "always", "basic", "bearer",
+		"option", "options", "flag", "flags", "argument", "arguments", "parameter", "parameters", "respectively", "instead":
 		return true
 	}
 	return false

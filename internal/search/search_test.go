@@ -188,7 +188,7 @@ func TestSnippet(t *testing.T) {
 		{"one long word", strings.Repeat("é", 1000), "", "x", "éé"},
 		{"invalid bytes", "a\xffb " + long, "", "", "a\uFFFDb"},
 	} {
-		got := snippet(memory.Entry{Text: tt.text, ToolInput: json.RawMessage(tt.input)}, parse(tt.query))
+		got := snippet(memory.Entry{Tool: "bash", Text: tt.text, ToolInput: json.RawMessage(tt.input)}, parse(tt.query))
 		if !strings.Contains(got, tt.want) || !utf8.ValidString(got) || len(got) > snippetLen+20 || strings.Contains(got, "\n") {
 			t.Errorf("%s: snippet = %q (%d bytes), want %q in it", tt.name, got, len(got), tt.want)
 		}

@@ -18,12 +18,12 @@ const (
 )
 
 // snippet is the excerpt of an entry around the place with most of the query's words: of its text, or of the tool
-// input when the words are there only. It is one line of valid UTF-8.
+// input when more of the words are there. It is one line of valid UTF-8.
 func snippet(e memory.Entry, terms []term) string {
 	text, input := e.Text, inputText(e.ToolInput)
 	f := newFinder(terms)
 	at, n := f.best(text)
-	if iat, in := f.best(input); in > n || text == "" {
+	if iat, in := f.best(input); (in > n && e.Tool != "") || text == "" {
 		text, at = input, iat
 	}
 	return excerpt(text, at, snippetLen)

@@ -181,7 +181,8 @@ func (h hookChecker) unknownEvent(f plugin.Field) {
 	h.r.warn(f.Key, "hooks/unknown-event", fmt.Sprintf("unknown event %q: its hooks never run", f.Name), hint)
 }
 
-// nearestEvent is the name that was meant: other case, a name of an older text, or up to three wrong letters.
+// nearestEvent is the name that was meant: other case, a name of an older text, or at most three wrong letters, and
+// not more than every third.
 func nearestEvent(name string) string {
 	switch name {
 	case "UserPromptSubmitted":
@@ -191,7 +192,7 @@ func nearestEvent(name string) string {
 	case "UserPromptTransformed":
 		return "userPromptTransformed"
 	}
-	best, least := "", 4
+	best, least := "", min(3, len(name)/3)+1
 	for known := range plugin.EventNames {
 		d := distance(strings.ToLower(name), strings.ToLower(known))
 		if d == 0 && known[0] == name[0] {

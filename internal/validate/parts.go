@@ -224,7 +224,7 @@ func (c *checker) specServers(manifest *report) {
 	if err != nil {
 		return
 	}
-	want := path.Dir(m.Schema) + "/mcp.schema.json"
+	want := strings.TrimSuffix(m.Schema, "plugin.schema.json") + "mcp.schema.json"
 	schema := root.Get("$schema")
 	if schema.Str() != want {
 		at := schema

@@ -28,11 +28,11 @@ func Paths(paths []string, o Options) ([]Finding, Summary, error) {
 }
 
 func one(p string, o Options) ([]*checker, error) {
-	info, err := os.Stat(p)
-	if err != nil {
-		return nil, err
+	abs := filepath.Clean(p)
+	if !filepath.IsAbs(p) {
+		abs = filepath.Join(o.Dir, p)
 	}
-	abs, err := filepath.Abs(p)
+	info, err := os.Stat(abs)
 	if err != nil {
 		return nil, err
 	}
@@ -41,14 +41,14 @@ func one(p string, o Options) ([]*checker, error) {
 		if prefix == "." {
 			prefix = ""
 		}
-		c := &checker{fsys: os.DirFS(p), name: filepath.Base(abs), prefix: prefix, options: o}
+		c := &checker{fsys: os.DirFS(abs), name: filepath.Base(abs), prefix: prefix, options: o}
 		return append(c.dir(filepath.ToSlash(abs), o), c), nil
 	}
-	dir, prefix := filepath.Dir(p), filepath.Dir(p)
+	prefix := filepath.Dir(p)
 	if prefix == "." {
 		prefix = ""
 	}
-	c := &checker{fsys: os.DirFS(dir), name: filepath.Base(filepath.Dir(abs)), prefix: prefix, options: o}
+	c := &checker{fsys: os.DirFS(filepath.Dir(abs)), name: filepath.Base(filepath.Dir(abs)), prefix: prefix, options: o}
 	return append(c.single(filepath.Base(p), filepath.ToSlash(abs), o), c), nil
 }
 
@@ -215,10 +215,30 @@ func (c *checker) folder(dir, kind string) {
 	case "agents":
 		c.agentTree(dir, false, false)
 	case "hooks":
-		c.hookTree(dir)
+		c.likelyHooks(dir)
 	case "commands":
 		c.commandTree(dir)
 	}
+}
+
+// likelyHooks checks a folder that is only called hooks: other JSON may lie there.
+func (c *checker) likelyHooks(dir string) {
+	_ = plugin.Walk(c.fsys, dir, func(p string, d fs.DirEntry) error {
+		if d.IsDir() || path.Ext(p) != ".json" || strings.HasPrefix(d.Name(), ".") {
+			return nil
+		}
+		data, err := fs.ReadFile(c.fsys, p)
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be read cannot look like a hook file
+		}
+		root, err := plugin.ParseJSON(data)
+		if err != nil || root.Get("hooks") != nil || slices.ContainsFunc(asMap(root), func(f plugin.Field) bool {
+			return plugin.EventNames[f.Name] != "" && f.Value.Is(plugin.List)
+		}) {
+			c.hookFile(p, placeOfHooks("/"+p))
+		}
+		return nil
+	})
 }
 
 // collection checks the plain folders of a plugin that has no manifest yet, else the plugins that lie beside each

@@ -45,7 +45,8 @@ type Summary struct {
 
 // Options change how strict the rules are.
 type Options struct {
-	Strict bool // what is not portable is an error
+	Strict bool   // what is not portable is an error
+	Dir    string // where relative paths begin, absolute
 }
 
 // Plugin checks the plugin in fsys. name is what its folder is called: the fallback for missing names; prefix is put

@@ -1,0 +1,366 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Whatever was there, init and uninstall leave every byte, mode and link as it was; with --force and after an upgrade
+// too, but for a file that was there before with our very bytes and got the new ones.
+func TestInitThenUninstallRestores(t *testing.T) {
+	t.Parallel()
+	var upgraded atomic.Int32
+	t.Run("trees", func(t *testing.T) {
+		for seed := range uint64(200) {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel() // most of the time goes into fsync
+				w, r := newWorld(t), rand.New(rand.NewPCG(seed, 7))
+				randomTree(t, w, r)
+				before := snapshot(t, w.dir)
+				req := w.request("1")
+				req.Force = seed%3 == 0
+				job := install(t, req)
+				installed := snapshot(t, w.dir)
+				again := install(t, w.request("1"))
+				if again.Changes() {
+					t.Errorf("a second init would change something: %+v", again.Plans)
+				}
+				same(t, "after the second init", installed, snapshot(t, w.dir))
+				if seed%2 == 0 && !hasExisted(job) {
+					install(t, w.request("2"))
+					upgraded.Add(1)
+				}
+				w.uninstall(t)
+				same(t, "after uninstall", before, snapshot(t, w.dir))
+			})
+		}
+	})
+	if n := upgraded.Load(); n < 20 {
+		t.Errorf("only %d of 200 runs had an upgrade", n)
+	}
+}
+
+func hasExisted(j *Job) bool {
+	for _, r := range j.record.Receipts {
+		for _, f := range r.Files {
+			if f.Existed {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var errKilled = errors.New("killed")
+
+// killAt carries a job out until its nth step, and dies there without any tidying.
+func killAt(t *testing.T, j *Job, n int) (killed bool) {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			if r != errKilled { //nolint:errorlint // our own value
+				panic(r)
+			}
+			killed = true
+		}
+	}()
+	j.step = func(string) error {
+		if n--; n < 0 {
+			panic(errKilled)
+		}
+		return nil
+	}
+	if err := j.Do(); err != nil {
+		t.Fatal(err)
+	}
+	return false
+}
+
+// A kill at any step of an init: the next init finishes it, and uninstall undoes it.
+func TestInterruptedInit(t *testing.T) {
+	t.Parallel()
+	for n := 0; ; n++ {
+		done := false
+		for _, finish := range []bool{true, false} {
+			w := newWorld(t)
+			write(t, filepath.Join(w.scope, "settings.json"), `{"a":1}`, 0o644)
+			write(t, filepath.Join(w.scope, "agents", "nav.agent.md"), "mine", 0o600)
+			before := snapshot(t, w.scope)
+			req := w.request("1")
+			req.Force = true
+			j, err := Prepare(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			done = !killAt(t, j, n)
+			if finish {
+				install(t, req)
+				for _, s := range states(t, w) {
+					if s.State != OK {
+						t.Errorf("killed at step %d, after the next init: %v", n, s)
+					}
+				}
+			}
+			w.uninstall(t)
+			same(t, fmt.Sprintf("killed at step %d, finished %v", n, finish), before, snapshot(t, w.scope))
+			// Killed before the first record there is nothing that could know of the empty data folder.
+			if n > 0 && exists(filepath.Join(w.dir, "share")) {
+				t.Errorf("killed at step %d: the data folder is left", n)
+			}
+		}
+		if done {
+			if n < 15 {
+				t.Errorf("only %d steps", n)
+			}
+			return
+		}
+	}
+}
+
+// A kill at any step of an uninstall: the next uninstall finishes it.
+func TestInterruptedUninstall(t *testing.T) {
+	t.Parallel()
+	for n := 0; ; n++ {
+		w := newWorld(t)
+		write(t, filepath.Join(w.scope, "settings.json"), "{\n}", 0o644)
+		before := snapshot(t, w.dir)
+		install(t, w.request("1"))
+		j, err := PrepareRemoval("user", w.scope, w.data, filepath.Join(w.data, "receipts"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		killed := killAt(t, j, n)
+		w.uninstall(t)
+		same(t, fmt.Sprintf("killed at step %d", n), before, snapshot(t, w.dir))
+		if !killed {
+			return
+		}
+	}
+}
+
+func states(t *testing.T, w world) []FileState {
+	t.Helper()
+	all, err := Records(filepath.Join(w.data, "receipts"))
+	if err != nil || len(all) != 1 || all[0].State != Done {
+		t.Fatalf("records: %+v, %v", all, err)
+	}
+	var out []FileState
+	for _, r := range all[0].Receipts {
+		s, err := ReadDrift(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s...)
+	}
+	return out
+}
+
+// A failure while writing leaves nothing behind, not even a folder.
+func TestFailedInitLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for n := 1; n < 9; n++ {
+		w := newWorld(t)
+		if err := os.MkdirAll(filepath.Join(w.scope, "hooks"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		before := snapshot(t, w.dir)
+		j, err := Prepare(w.request("1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := n
+		j.step = func(what string) error {
+			if left--; left < 0 && !strings.HasPrefix(what, "create") {
+				return errors.New("disk full")
+			}
+			return nil
+		}
+		if err := j.Do(); err == nil || !strings.Contains(err.Error(), "disk full") {
+			t.Fatalf("step %d: %v", n, err)
+		}
+		same(t, fmt.Sprintf("failed at step %d", n), before, snapshot(t, w.dir))
+	}
+}
+
+// Nothing is begun when any place is wrong, and the error says which one and what to do.
+func TestPrepareRefuses(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	tests := map[string]struct {
+		make func(w world)
+		want string
+	}{
+		"a folder links out of the scope": {func(w world) {
+			mustSymlink(t, outside, filepath.Join(w.scope, "hooks"))
+		}, filepath.Join("scope", "hooks") + ": "},
+		"settings are broken":         {func(w world) { write(t, filepath.Join(w.scope, "settings.json"), "{\n  \"a\": 1,\n}", 0o644) }, "settings.json: line 3"},
+		"settings are a list":         {func(w world) { write(t, filepath.Join(w.scope, "settings.json"), "[]", 0o644) }, "settings.json: not a JSON object"},
+		"settings are empty":          {func(w world) { write(t, filepath.Join(w.scope, "settings.json"), "", 0o644) }, "settings.json: line 1"},
+		"a section is a list":         {func(w world) { write(t, filepath.Join(w.scope, "settings.json"), `{"enabledPlugins":[]}`, 0o644) }, `"enabledPlugins" is not an object`},
+		"settings are a link":         {func(w world) { mustSymlink(t, "other.json", filepath.Join(w.scope, "settings.json")) }, "settings.json: not a regular file"},
+		"a file is where a folder is": {func(w world) { write(t, filepath.Join(w.scope, "skills"), "x", 0o644) }, "skills: not a folder"},
+		"a folder is where a file is": {func(w world) { write(t, filepath.Join(w.scope, "hooks", "copilot-mem.json", "x"), "x", 0o644) }, "a folder, not a file"},
+		"a link leads nowhere":        {func(w world) { mustSymlink(t, "gone", filepath.Join(w.scope, "agents")) }, "agents: a link to nowhere"},
+		"the scope is a file":         {func(w world) { write(t, w.scope, "x", 0o644) }, "scope: not a directory"},
+	}
+	for name, tt := range tests {
+		w := newWorld(t)
+		tt.make(w)
+		before := snapshot(t, w.dir)
+		_, err := Prepare(w.request("1"))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+			continue
+		}
+		var hinted interface{ Hint() string }
+		if !errors.As(err, &hinted) || hinted.Hint() == "" {
+			t.Errorf("%s: %v has no hint", name, err)
+		}
+		same(t, name, before, snapshot(t, w.dir))
+	}
+}
+
+func mustSymlink(t *testing.T, to, at string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(to, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file that two installations need goes with the last of them, and so does the data folder.
+func TestSharedProgram(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := snapshot(t, w.dir)
+	other := w.request("1")
+	other.Scope, other.Dir = "repo", filepath.Join(w.dir, "repo")
+	other.Parts = []Part{other.Parts[0], {Dir: other.Dir, Tree: sampleTree("1")}}
+	install(t, w.request("1"))
+	install(t, other)
+	program := filepath.Join(w.data, "bin", "program")
+	install(t, w.request("2"))
+	all, err := Records(other.Records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		for _, receipt := range r.Receipts {
+			s, err := ReadDrift(receipt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range s {
+				if f.State != OK {
+					t.Errorf("%s after the other one's upgrade: %+v", r.Scope, f)
+				}
+			}
+		}
+	}
+	w.uninstall(t)
+	if !exists(program) {
+		t.Error("the program went although the repository still needs it")
+	}
+	j, err := PrepareRemoval("repo", other.Dir, w.data, other.Records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Do(); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "after both uninstalls", before, snapshot(t, w.dir))
+}
+
+// What a person changed stays, is named, and is seen as changed.
+func TestPersonsChangesStay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	install(t, w.request("1"))
+	skill, hooks := filepath.Join(w.scope, "skills/query/SKILL.md"), filepath.Join(w.scope, "hooks/copilot-mem.json")
+	write(t, skill, "my words", 0o644)
+	if err := os.Remove(hooks); err != nil {
+		t.Fatal(err)
+	}
+	want := []FileState{
+		{"bin/program", OK}, {"agents/nav.agent.md", OK}, {"hooks/copilot-mem.json", Missing},
+		{"settings.json", OK}, {"skills/query/SKILL.md", Changed},
+	}
+	if diff := cmp.Diff(want, states(t, w)); diff != "" {
+		t.Errorf("drift (-want +got):\n%s", diff)
+	}
+	j := install(t, w.request("2"))
+	if got := reason(j, "skills/query/SKILL.md"); got != "keep changed by hand; --force overwrites it and keeps a copy" {
+		t.Errorf("init: %s", got)
+	}
+	if !exists(hooks) {
+		t.Error("init did not put a removed file back")
+	}
+	j = w.uninstall(t)
+	if got := reason(j, "skills/query/SKILL.md"); got != "keep changed by hand" {
+		t.Errorf("uninstall: %s", got)
+	}
+	got := snapshot(t, w.dir)
+	if len(got) != 5 || !strings.HasSuffix(got[filepath.Join("scope", "skills", "query", "SKILL.md")], "my words") {
+		t.Errorf("left behind: %v", got)
+	}
+}
+
+func reason(j *Job, name string) string {
+	for _, p := range j.Plans {
+		for _, op := range p.Ops {
+			if op.Path == name {
+				return op.Op + " " + op.Reason
+			}
+		}
+	}
+	return "not in the plan"
+}
+
+// A file that changes between the plan and its carrying out is not overwritten.
+func TestChangedInTheMeantime(t *testing.T) {
+	w := newWorld(t)
+	name := filepath.Join(w.scope, "agents", "nav.agent.md")
+	install(t, w.request("1"))
+	j, err := Prepare(w.request("2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, name, "just typed", 0o644)
+	if err := j.Do(); err == nil || !strings.Contains(err.Error(), "changed in the meantime") {
+		t.Errorf("Do = %v", err)
+	}
+	if data, err := os.ReadFile(name); err != nil || string(data) != "just typed" {
+		t.Errorf("%s = %q, %v", name, data, err)
+	}
+}
+
+func TestPurgeLeavesWhatIsNotOurs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	for _, name := range []string{"memory.db", "memory.db-wal", "spool/events.jsonl", "thesis.tex"} {
+		write(t, filepath.Join(dir, name), "x", 0o600)
+	}
+	ours := []string{"memory.db", "spool"}
+	left, err := Purge(dir, ours)
+	if err != nil || len(left) != 1 || left[0] != "thesis.tex" {
+		t.Errorf("Purge = %v, %v", left, err)
+	}
+	if got := snapshot(t, dir); len(got) != 2 {
+		t.Errorf("left: %v", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "thesis.tex")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Purge(dir, ours); err != nil || exists(dir) {
+		t.Errorf("an empty data folder stays: %v", err)
+	}
+}

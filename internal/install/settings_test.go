@@ -1,0 +1,120 @@
+package install
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func addAll(text []byte) ([]byte, Merged) {
+	var m Merged
+	for _, k := range settingsKeys {
+		if current(text, k) == nil {
+			text = addKey(text, k, &m)
+		}
+	}
+	return text, m
+}
+
+func TestAddKeys(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"empty", "{}\n", `{
+  "extraKnownMarketplaces": {
+    "copilot-mem": {
+      "source": {
+        "source": "directory",
+        "path": "/d/marketplace"
+      }
+    }
+  },
+  "enabledPlugins": {
+    "copilot-mem@copilot-mem": true
+  }
+}
+`},
+		{"on one line", `{"model": "x", "b": [1, {}]}`,
+			`{"model": "x", "b": [1, {}], "extraKnownMarketplaces": {"copilot-mem":{"source":{"source":"directory","path":"/d/marketplace"}}}, "enabledPlugins": {"copilot-mem@copilot-mem":true}}`},
+		{"tabs and sections there", "{\n\t\"enabledPlugins\": {\n\t\t\"a@b\": false\n\t},\n\t\"extraKnownMarketplaces\": {},\n\t\"z\": 1\n}", `{
+	"enabledPlugins": {
+		"a@b": false,
+		"copilot-mem@copilot-mem": true
+	},
+	"extraKnownMarketplaces": {
+		"copilot-mem": {
+			"source": {
+				"source": "directory",
+				"path": "/d/marketplace"
+			}
+		}
+	},
+	"z": 1
+}`},
+		{"carriage returns", "{\r\n    \"a\": \"x\\\"}\"\r\n}\r\n", "{\r\n    \"a\": \"x\\\"}\",\r\n    \"extraKnownMarketplaces\": {\r\n        \"copilot-mem\": {\r\n            \"source\": {\r\n                \"source\": \"directory\",\r\n                \"path\": \"/d/marketplace\"\r\n            }\r\n        }\r\n    },\r\n    \"enabledPlugins\": {\r\n        \"copilot-mem@copilot-mem\": true\r\n    }\r\n}\r\n"},
+	}
+	for _, tt := range tests {
+		got, m := addAll([]byte(tt.in))
+		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		back, kept := m.undo(got, true)
+		if string(back) != tt.in || kept != nil {
+			t.Errorf("%s: undone to %q, kept %v", tt.name, back, kept)
+		}
+	}
+}
+
+// Somebody edits the file between init and uninstall: only our keys go, the rest stays byte for byte.
+func TestTakeOutAfterChanges(t *testing.T) {
+	const market = `"extraKnownMarketplaces": {"copilot-mem": {"source": {"path": "/d/marketplace", "source": "directory"}}}`
+	tests := []struct{ name, now, want, kept string }{
+		{"new key behind", `{"a": 1, ` + market + `, "enabledPlugins": {"copilot-mem@copilot-mem": true}, "new" : 2}`, `{"a": 1, "new" : 2}`, ""},
+		{"new plugin beside", `{"enabledPlugins": {"copilot-mem@copilot-mem": true, "x@y" : true}, ` + market + `}`, `{"enabledPlugins": {"x@y" : true}}`, ""},
+		{"switched off", `{"enabledPlugins": {"copilot-mem@copilot-mem": false}, "z":0}`, `{"z":0}`, ""},
+		{"points elsewhere", `{"extraKnownMarketplaces": {"copilot-mem": {"source": "mine"}}}`, `{"extraKnownMarketplaces": {"copilot-mem": {"source": "mine"}}}`, "extraKnownMarketplaces.copilot-mem"},
+		{"all gone", `{ "a":1 }`, `{ "a":1 }`, ""},
+		{"only ours left", "{\n  " + market + "\n}", `{}`, ""},
+	}
+	_, m := addAll([]byte("{}"))
+	for _, tt := range tests {
+		got, kept := m.undo([]byte(tt.now), false)
+		if string(got) != tt.want || strings.Join(kept, " ") != tt.kept {
+			t.Errorf("%s: %q, kept %v; want %q, kept %q", tt.name, got, kept, tt.want, tt.kept)
+		}
+	}
+}
+
+// For every settings file: the edit is valid JSON with our keys and everything that was there, and both ways back
+// restore it, to the byte when nobody has touched it and in its meaning after a reformatting.
+func FuzzSettings(f *testing.F) {
+	for _, s := range []string{"{}", `{"a":[{"b":"\"}"}],"enabledPlugins":{}}`, "{\r\n\t\"enabledPlugins\" : { \"a\" : true }\r\n}", `{"":{"":null},"x":-1.5e3}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if checkSettings([]byte(text), settingsKeys) != nil || !json.Valid([]byte(text)) {
+			t.Skip("not a settings file")
+		}
+		for _, k := range settingsKeys {
+			if current([]byte(text), k) != nil {
+				t.Skip("our keys are there")
+			}
+		}
+		edited, m := addAll([]byte(text))
+		for _, k := range settingsKeys {
+			if !sameJSON(current(edited, k), k.Value) {
+				t.Fatalf("%q: no %s in %q", text, k.Section, edited)
+			}
+		}
+		if back, _ := m.undo(edited, true); string(back) != text {
+			t.Fatalf("%q came back as %q", text, back)
+		}
+		var doc any
+		if err := json.Unmarshal(edited, &doc); err != nil {
+			t.Fatalf("%q became %q: %v", text, edited, err)
+		}
+		if back, kept := m.undo(edited, false); !sameJSON(back, []byte(text)) || kept != nil {
+			t.Fatalf("%q: taken out of %q gives %q", text, edited, back)
+		}
+	})
+}
