@@ -22,6 +22,7 @@ func newRoot(e *env) *cobra.Command {
 			return cmd.Help()
 		},
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetIn(e.Stdin)
 	root.SetOut(e.Stdout)
 	root.SetErr(e.Stderr)

@@ -82,41 +82,51 @@ func login64(t string) bool {
 // headerValue hides the whole value of an Authorization or Cookie header, but for the name of the scheme.
 func (sc *scanner) headerValue(v, op int, kind string) int {
 	s := sc.s
-	stop := "\r\n\"'`"
 	if q := span(s, v, isBackslash); q < len(s) && isQuote(s[q]) {
 		v = q + 1
 	} else if op < 0 || s[op] != ':' {
 		return 0
 	}
-	end := v
-	for end < len(s) && strings.IndexByte(stop, s[end]) < 0 {
-		if s[end] == '\\' && end+1 < len(s) && strings.IndexByte("nr\"'\\", s[end+1]) >= 0 {
-			break
-		}
-		end++
-	}
 	if kind == "cookie" {
-		k := strings.IndexByte(s[v:end], '=')
-		if k < 1 || span(s, v, isDots) != v+k || k+1 >= end-v || strings.IndexByte(" =>{$<%[+", s[v+k+1]) >= 0 {
+		k := span(s, v, isDots)
+		if k == v || k+1 >= len(s) || s[k] != '=' || strings.IndexByte(" =>{$<%[+\r\n\"'`\\", s[k+1]) >= 0 {
 			return 0
 		}
-		return sc.hide(v, end, kind)
+		return sc.hide(v, headerEnd(s, k+1, len(s)), kind)
 	}
-	word := span(s, v, isSlug)
-	if word >= end || s[word] != ' ' {
-		return 0
+	word := v
+	for word < len(s) && word-v < 20 && isSlug(s[word]) {
+		word++
 	}
-	switch {
-	case hasFold(s[v:word], "bearer"), hasFold(s[v:word], "basic"), hasFold(s[v:word], "token"), hasFold(s[v:word], "digest"),
-		hasFold(s[v:word], "apikey"), hasFold(s[v:word], "aws4-hmac"), hasFold(s[v:word], "negotiate"), hasFold(s[v:word], "key"):
-	default:
+	if word == len(s) || s[word] != ' ' || !schemeName(s[v:word]) {
 		return 0
 	}
 	rest := span(s, word, isBlank)
-	if t := s[rest:end]; len(t) < 6 || placeholder(t, flag) || !mixed(t, false) && (len(t) < 16 || strings.IndexByte(t, ' ') >= 0 || span(t, 0, isAlnum) < len(t)) {
+	// A part is enough to decide: to look at all of it again and again would take long where there is much.
+	t := s[rest:headerEnd(s, rest, rest+256)]
+	if len(t) < 6 || placeholder(t, flag) || !mixed(t, false) && (len(t) < 16 || span(t, 0, isBase64) < len(t)) {
 		return 0
 	}
-	return sc.hide(rest, end, kind)
+	return sc.hide(rest, headerEnd(s, rest, len(s)), kind)
+}
+
+func schemeName(s string) bool {
+	for _, name := range [...]string{"bearer", "basic", "token", "digest", "apikey", "aws4-hmac", "negotiate", "key"} {
+		if hasFold(s, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// headerEnd returns where a header's value ends: at a line break or quote, also a written-out one.
+func headerEnd(s string, i, limit int) int {
+	for limit = min(limit, len(s)); i < limit && strings.IndexByte("\r\n\"'`", s[i]) < 0; i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("nr\"'\\", s[i+1]) >= 0 {
+			break
+		}
+	}
+	return i
 }
 
 // address hides the password of scheme://user:password@host; i is behind the slashes.
