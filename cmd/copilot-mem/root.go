@@ -33,7 +33,7 @@ func newRoot(e *env) *cobra.Command {
 	root.AddCommand(
 		newInitCmd(e), newUninstallCmd(e), newStatusCmd(e), newDoctorCmd(e),
 		newCaptureCmd(e), newIngestCmd(e),
-		newSearchCmd(e), newSessionsCmd(e), newShowCmd(e),
+		newSearchCmd(e), newSessionsCmd(e), newShowCmd(e), newStatsCmd(e), newRememberCmd(e), newForgetCmd(e),
 		newValidateCmd(e), newBuildCmd(e), newVersionCmd(e),
 	)
 	for _, cmd := range root.Commands() {

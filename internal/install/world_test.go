@@ -1,6 +1,7 @@
 package install
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -114,6 +115,9 @@ func same(t *testing.T, what string, want, got map[string]string) {
 func write(t *testing.T, name, text string, mode fs.FileMode) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may be read-only
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {

@@ -358,7 +358,7 @@ func (sc *scanner) option(i int) int {
 // login hides the password of `curl -u user:password`.
 func (sc *scanner) login(i, from, v int) int {
 	s := sc.s
-	line := s[max(0, i-512):i]
+	line := s[max(0, i-256):i]
 	if !strings.Contains(line[strings.LastIndexByte(line, '\n')+1:], "curl") {
 		return i + 1
 	}

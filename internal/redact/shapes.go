@@ -21,8 +21,8 @@ func (sc *scanner) token(start, body, least int, in func(byte) bool, kind string
 // fixedHex hides prefix and exactly n hex digits that stand alone.
 func (sc *scanner) fixedHex(start, prefix, n int, kind string) int {
 	s := sc.s
-	end := span(s, start+prefix, isHex)
-	if end-start-prefix != n || end < len(s) && isWord(s[end]) || !wordStart(s, start) {
+	end := start + prefix + n
+	if end > len(s) || end < len(s) && isWord(s[end]) || !wordStart(s, start) || span(s[:end], start+prefix, isHex) < end {
 		return start + 1
 	}
 	return sc.hide(start, end, kind)
@@ -155,7 +155,7 @@ func (sc *scanner) dashWord(i int) int {
 // skKey tells OpenAI's and Anthropic's keys from style classes that begin alike.
 func (sc *scanner) skKey(j, i int) int {
 	s := sc.s
-	body := s[i+1 : min(sc.slugEnd(i+1), i+513)]
+	body := s[i+1 : min(sc.slugEnd(i+1), i+129)]
 	for _, p := range [...]struct{ prefix, kind string }{
 		{"ant-", "anthropic-key"}, {"proj-", "openai-key"}, {"svcacct-", "openai-key"}, {"admin-", "openai-key"},
 		{"None-", "openai-key"}, {"or-v1-", "openrouter-key"}, {"lf-", "langfuse-key"},
@@ -257,8 +257,8 @@ func (sc *scanner) capitalA(i int) int {
 	}
 	switch s[i : i+4] {
 	case "AKIA", "ASIA", "ABIA", "ACCA":
-		end := span(s, i, func(c byte) bool { return isUpper(c) || isDigit(c) })
-		if end-i == 20 && wordStart(s, i) && (end == len(s) || !isAlnum(s[end])) {
+		end := i + 20
+		if wordStart(s, i) && (end == len(s) || !isAlnum(s[end])) && span(s[:end], i, func(c byte) bool { return isUpper(c) || isDigit(c) }) == end {
 			return sc.awsSecret(sc.hide(i, end, "aws-key"))
 		}
 	case "AIza":
