@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ var migrations embed.FS
 // The waits of one statement and of a whole operation for other processes.
 const (
 	busyTimeout = 10 * time.Second
-	patience    = 30 * time.Second
+	patience    = time.Minute
 )
 
 // Options says how text reaches the index.
@@ -168,10 +169,16 @@ func (db *DB) migrate(ctx context.Context) error {
 	return tx.Commit()
 }
 
-// write runs fn in one immediate transaction, again when another process was in the way for too long.
+// write runs fn in one immediate transaction. SQLite has no queue for the write lock and asks for it ever less often,
+// so that a process can wait for ever among busy ones; asking often and at random gives each its turn.
 func (db *DB) write(ctx context.Context, fn func(tx *sql.Tx) error) error {
+	conn, err := db.sql.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // back to the pool
 	return retry(ctx, func() error {
-		tx, err := db.sql.BeginTx(ctx, nil)
+		tx, err := begin(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -181,6 +188,33 @@ func (db *DB) write(ctx context.Context, fn func(tx *sql.Tx) error) error {
 		}
 		return tx.Commit()
 	})
+}
+
+func begin(ctx context.Context, conn *sql.Conn) (*sql.Tx, error) {
+	if err := setBusyTimeout(ctx, conn, 0); err != nil {
+		return nil, err
+	}
+	var tx *sql.Tx
+	err := retry(ctx, func() (err error) {
+		tx, err = conn.BeginTx(ctx, nil)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, setBusyTimeout(ctx, conn, busyTimeout))
+	}
+	if err := setBusyTimeout(ctx, tx, busyTimeout); err != nil {
+		return nil, errors.Join(err, tx.Rollback())
+	}
+	return tx, nil
+}
+
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+func setBusyTimeout(ctx context.Context, e execer, d time.Duration) error {
+	_, err := e.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", d.Milliseconds()))
+	return err
 }
 
 // read runs a query to its end, so that the one connection is free again when it returns.
@@ -201,9 +235,9 @@ func (db *DB) read(ctx context.Context, fn func(scan func(...any) error) error, 
 	return db.explain("read store", err)
 }
 
+// retry calls fn again for as long as others are in the way, up to patience.
 func retry(ctx context.Context, fn func() error) error {
-	deadline := time.Now().Add(patience)
-	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; {
 		err := fn()
 		if code := primaryCode(err); (code != codeBusy && code != codeLocked) || time.Now().After(deadline) {
 			return err
@@ -211,7 +245,7 @@ func retry(ctx context.Context, fn func() error) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(pause):
+		case <-time.After(time.Millisecond + rand.N(10*time.Millisecond)):
 		}
 	}
 }
