@@ -31,7 +31,7 @@ type Options struct {
 	Dir        datadir.Dir
 	Getenv     func(string) string
 	Now        func() time.Time
-	Exe        string   // program that reads transcripts in the background; empty: none is started
+	Exe        string   // program that reads transcripts and forwards in the background; empty: none is started
 	ReaderArgs []string // stand before --read-transcript PATH SESSION, where Exe is not copilot-mem-hook
 }
 
@@ -74,10 +74,12 @@ func Run(o Options) {
 		session = identify(o.Dir, t.cwd, o.Now(), eventKind(o.Event) == kindEnd, t.reason == "user_exit")
 		l.session = session
 	}
-	if err := (spool.Spool{Dir: o.Dir.Spool()}).Append(l.wrap(buf)); err != nil {
+	stored := l.wrap(buf)
+	if err := (spool.Spool{Dir: o.Dir.Spool()}).Append(stored); err != nil {
 		note(o, "spool: "+problem(err))
 		return
 	}
+	forward(o, stored)
 	follow(o, t, session)
 }
 

@@ -29,12 +29,13 @@ func follow(o Options, t top, session string) {
 		args := append(append([]string{}, o.ReaderArgs...), "--read-transcript", path, owner)
 		// COPILOT_MEM_DISABLE ends any chain of hooks below the reader.
 		env := []string{"COPILOT_MEM_HOME=" + string(o.Dir), "COPILOT_MEM_DISABLE=1", "SystemRoot=" + o.Getenv("SystemRoot")}
+		env = sinkEnv(env, o.Getenv)
 		if err := detach(o.Exe, args, env, string(o.Dir)); err != nil {
 			note(o, "transcript reader: "+problem(err))
 		}
 	case kindPrompt:
 		if path := remembered(o.Dir, owner); path != "" {
-			r := reader{dir: o.Dir, path: path, session: owner, now: o.Now}
+			r := reader{dir: o.Dir, path: path, session: owner, now: o.Now, forwarded: forwards(o.Getenv)}
 			if _, err := r.readNew(inHook); err != nil {
 				note(o, "transcript: "+problem(err))
 			}

@@ -11,8 +11,9 @@ import (
 // readerWait is how long a reader in the background waits for the end of a turn.
 const readerWait = 3 * time.Second
 
-// Main is both programs' entry: EVENT, or --read-transcript PATH SESSION for the reader that a stop event leaves
-// behind. Anything else is passed over in silence. readerArgs stand before the reader's own, where the program needs it.
+// Main is both programs' entry: EVENT, --read-transcript PATH SESSION for the reader that a stop event leaves behind,
+// or --forward for the one that hands events to the sink. Anything else is passed over in silence. readerArgs stand
+// before those, where the program needs it.
 func Main(args []string, stdin io.Reader, getenv func(string) string, readerArgs ...string) {
 	defer func() { _ = recover() }()
 	dir, err := datadir.Find(getenv)
@@ -27,9 +28,14 @@ func Main(args []string, stdin io.Reader, getenv func(string) string, readerArgs
 				note(o, "panic")
 			}
 		}()
-		if _, err := ReadTranscript(dir, args[1], args[2], readerWait); err != nil {
+		if _, err := readTranscript(dir, args[1], args[2], readerWait, forwards(getenv)); err != nil {
 			note(o, problem(err))
 		}
+		if forwards(getenv) {
+			emptySink(o, getenv)
+		}
+	case len(args) == 1 && args[0] == "--forward":
+		emptySink(Options{Event: "forward", Dir: dir, Now: time.Now}, getenv)
 	case len(args) > 0:
 		exe, err := os.Executable()
 		if err != nil {
@@ -38,5 +44,16 @@ func Main(args []string, stdin io.Reader, getenv func(string) string, readerArgs
 		Run(Options{
 			Event: args[0], Stdin: stdin, Dir: dir, Getenv: getenv, Now: time.Now, Exe: exe, ReaderArgs: readerArgs,
 		})
+	}
+}
+
+func emptySink(o Options, getenv func(string) string) {
+	defer func() {
+		if recover() != nil {
+			note(o, "panic")
+		}
+	}()
+	if err := Forward(o.Dir, getenv); err != nil {
+		note(o, "forward: "+problem(err))
 	}
 }

@@ -26,13 +26,18 @@ var errTranscript = errors.New("transcript: not a regular .jsonl file with an ab
 // ReadTranscript adds to the spool what the transcript at path has got since the last reading. It waits up to wait for
 // the end of the turn to be written. A transcript that is missing or half written is no error.
 func ReadTranscript(dir datadir.Dir, path, session string, wait time.Duration) (added int, err error) {
+	return readTranscript(dir, path, session, wait, false)
+}
+
+// readTranscript is ReadTranscript, for the sink too where forwarded is set.
+func readTranscript(dir datadir.Dir, path, session string, wait time.Duration, forwarded bool) (added int, err error) {
 	if session == "" || !trusted(path) {
 		return 0, errTranscript
 	}
 	if err := dir.Ensure(); err != nil {
 		return 0, err
 	}
-	r := reader{dir: dir, path: path, session: session, now: time.Now}
+	r := reader{dir: dir, path: path, session: session, now: time.Now, forwarded: forwarded}
 	start := time.Now()
 	for total := int64(0); total < maxRead; {
 		got, err := r.readNew(maxChunk)
@@ -59,6 +64,7 @@ type reader struct {
 	dir           datadir.Dir
 	path, session string
 	now           func() time.Time
+	forwarded     bool // the sink gets what is added
 	added         int
 	tail          byte
 }
@@ -143,7 +149,11 @@ func (r *reader) append(e entry) error {
 		event: "transcript." + e.kind, session: r.session, at: r.now(),
 		redacted: stats.Redacted, truncated: stats.Truncated,
 	}
-	return spool.Spool{Dir: r.dir.Spool()}.Append(l.wrap(buf))
+	stored := l.wrap(buf)
+	if err := (spool.Spool{Dir: r.dir.Spool()}).Append(stored); err != nil || !r.forwarded {
+		return err
+	}
+	return forwardSpool(r.dir).Append(stored)
 }
 
 // entry holds the raw JSON values of one transcript line that capture looks at.

@@ -67,6 +67,9 @@ func (d Dir) Bin() string { return d.join("bin") }
 // Plugin is the folder of the local marketplace that scope plugin installs from.
 func (d Dir) Plugin() string { return d.join("marketplace") }
 
+// Forward is the folder of events that wait for the forwarding sink.
+func (d Dir) Forward() string { return d.join("forward") }
+
 func (d Dir) join(name string) string { return filepath.Join(string(d), name) }
 
 // Ensure makes the folder, for its owner alone, and tightens one that is open to others. It refuses a symlink that

@@ -138,6 +138,8 @@ func (sc *scanner) value(from, to, op, v int, kind string, lvl level) int {
 			return afterOp
 		}
 		start, end = b, e
+	} else if v < sc.judged {
+		return afterOp
 	} else {
 		f = sc.formOf(from, to, op, v > afterOp || op > to && isBlank(s[op-1]))
 		end = bareEnd(s, from, v, f)
@@ -153,6 +155,9 @@ func (sc *scanner) value(from, to, op, v int, kind string, lvl level) int {
 		return afterOp // a constant named like its value
 	}
 	if end-start >= maxValue || !credential(lvl, s[start:end], f) {
+		if f != quoted && end-start > 1024 {
+			sc.judged = end
+		}
 		return afterOp
 	}
 	return sc.hide(start, end, kind)

@@ -67,3 +67,14 @@ func TestJumbles(t *testing.T) {
 		}
 	}
 }
+
+// What repeats its own beginning must not be read from each beginning to the end: at a quadratic cost these take hours.
+func TestLongRuns(t *testing.T) {
+	for _, s := range []string{"Cookie: ", "Authorization: token ", "AK" + "IA", "A" + "C", "sk-", "-ey" + "J", "-u ", "\\", "password=", "<private", "\x1b]", "-----END PRIVATE " + "KEY-----"} {
+		in := strings.Repeat(s, 512<<10/len(s))
+		got, _ := Text(in)
+		if again, n := Text(got); again != got || n != 0 {
+			t.Errorf("%q repeated: not stable", s)
+		}
+	}
+}

@@ -14,6 +14,7 @@ type scanner struct {
 	n          int
 	slugFrom   int // the last run that slugEnd looked for
 	slugTo     int
+	judged     int  // the end of a long value that is no credential, in which no other is looked for
 	prepared   bool // ANSI escapes and private passages are out already
 	shapesOnly bool
 }

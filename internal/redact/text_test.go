@@ -125,6 +125,8 @@ func TestTextTakesOut(t *testing.T) {
 		{"xml", "<server><password>", "opensesame", "</password>", "password"},
 		{"quote cut short", `"password": "`, "opensesa", "", "password"},
 
+		{"quotes of different depth", `\\\"password\\\": \\\"`, "opensesame", `\" x`, "password"},
+
 		{"flag", "login --password ", pw, " --verbose", "password"},
 		{"flag word", "login --password ", "correcthorse", "", "password"},
 		{"flag equals", "tool --api-key=", alnum(20), " run", "api-key"},
@@ -214,7 +216,8 @@ func TestTextLeavesAlone(t *testing.T) {
 		`printf "\033["`, `re = "\x1b\\[[0-9;]*m"`, `esc = "\u001b"`, "PWD=/home/ann/src", "pass: 12", "if pass == 1 {", "const tokenKind = 7",
 		"password must have at least 8 characters", `errors.New("password is too short")`, `password: "Password is required"`, "author = 'x1234567'",
 		"passport = 'AB1234567'", "compass: 'N1234567'", "monkey=abc12345678", "keyboard: qwerty12345", "tokens = 'abc12345678'",
-		`secretName: my-app-credentials`, "secretKeyRef:\n  name: db\n  key: password", "password_file: /run/secrets/db", "PASSWORD_FILE=/run/secrets/db_password1",
+		`secretName: my-app-credentials`, "secretKeyRef:\n  name: db\n  key: password", "password_file: /run/secrets/db", "passphrase: Optional[bytes] = None", "data['password'] != data['confirm']", "X_FILTER_PASS = C.X_FILTER_PASS",
+		`encodeUserPassword: "encodeUserPassword"`, "sig != directory64LocSignature", "--- PASS: TestLastIndexByte (0.00s)", "see --username and --password options", "PASSWORD_FILE=/run/secrets/db_password1",
 		"日本語のテキスト 🎉", "e\u0301", goSource,
 	} {
 		if got, n := Text(s); got != s || n != 0 {

@@ -148,7 +148,7 @@ func placeholder(v string, f form) bool {
 		strings.HasPrefix(v, "…") || strings.HasSuffix(v, "...") || strings.HasSuffix(v, "…") {
 		return true
 	}
-	if f != quoted && f != env && (strings.ContainsAny(v, "([") || v[0] == '$' && isAlpha(v[1]) || hasFold(v, "0x") && len(v) <= 18) {
+	if f != quoted && f != env && (strings.ContainsAny(v, "([") || v[0] == '$' && len(v) > 1 && isAlpha(v[1]) || hasFold(v, "0x") && len(v) <= 18) {
 		return true
 	}
 	for _, p := range [...]string{

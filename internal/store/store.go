@@ -200,7 +200,7 @@ func begin(ctx context.Context, conn *sql.Conn) (*sql.Tx, error) {
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(err, setBusyTimeout(ctx, conn, busyTimeout))
+		return nil, errors.Join(err, setBusyTimeout(context.WithoutCancel(ctx), conn, busyTimeout))
 	}
 	if err := setBusyTimeout(ctx, tx, busyTimeout); err != nil {
 		return nil, errors.Join(err, tx.Rollback())

@@ -375,26 +375,35 @@ func child(path, name string) error {
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return err
 	}
-	for i := range childEntries {
+	const opened = 10 // entries for each time the store is opened
+	for from := 0; from < childEntries; from += opened {
 		db, err := Open(ctx, path, Options{})
 		if err != nil {
 			return err
 		}
-		if strings.HasPrefix(name, "reader") {
-			if _, err = db.Match(ctx, memory.Query{}, [][]string{{"word"}}, true); err == nil {
-				_, err = db.Counts(ctx)
-			}
-		} else {
-			_, _, err = db.Add(ctx, nil, []memory.Entry{
-				entry(fmt.Sprint(name, "-", i), "shared", memory.KindPrompt, i, "word of "+name),
-				entry(fmt.Sprint("both-", i), "shared", memory.KindResponse, i, "word of both"),
-			})
+		for i := from; i < from+opened && err == nil; i++ {
+			err = childStep(ctx, db, name, i)
 		}
 		if err := errors.Join(err, db.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func childStep(ctx context.Context, db *DB, name string, i int) error {
+	if strings.HasPrefix(name, "reader") {
+		_, err := db.Match(ctx, memory.Query{}, [][]string{{"word"}}, true)
+		if err == nil {
+			_, err = db.Counts(ctx)
+		}
+		return err
+	}
+	_, _, err := db.Add(ctx, nil, []memory.Entry{
+		entry(fmt.Sprint(name, "-", i), "shared", memory.KindPrompt, i, "word of "+name),
+		entry(fmt.Sprint("both-", i), "shared", memory.KindResponse, i, "word of both"),
+	})
+	return err
 }
 
 func TestManyProcesses(t *testing.T) {
