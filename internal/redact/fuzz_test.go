@@ -21,7 +21,7 @@ func plants() []string {
 var fuzzTexts = []string{
 	"", "0010", "-n", `{"a":1}`, `a\b`, "\x1b[31mx", `\u001b[31m`, "<private>", "</private>", "password=", `"token": "`, "https://u:p@h", "--secret ",
 	"…[truncated 5 bytes]…", "[redacted:token]", "-----BEGIN ", "-----END PRIVATE " + "KEY-----", "curl -u a:", "\\", "\\\\\"", "Cookie: a=b", "<password>",
-	"Authorization: ", "\xff", "\u0301", "🎉", "eyJ", "%3D", "{\"", "api_key=' ", "x:", "&", "key=\"", "\u009b31m", goSource,
+	"Authorization: ", "\xff", "\u0301", "🎉", "eyJ", "%3D", "{\"", "api_key=' ", "x:", "&", "://:$@", "key=\"", "\u009b31m", goSource,
 }
 
 // FuzzPlanted: a secret never survives, in whatever it stands.

@@ -211,7 +211,7 @@ func TestTextLeavesAlone(t *testing.T) {
 		"sk-loading-indicator-with-long-name", "sk-learn", "npm_config_registry_url_that_is_long", "hf_hub_download", "key-value", "glob-pattern-matching-in-go",
 		"AKIA", "ASIAN", "dapper", "eyJust", "shelf_life", "xoxo", "task-management-of-long-names-1234", "SG.x", "-----BEGIN CERTIFICATE-----\n" + alnum(64),
 		"-----BEGIN PUBLIC KEY-----\n" + alnum(64) + "\n-----END PUBLIC KEY-----", "----------", "---\ntitle: x\n---", "a -- b", "x --flag y",
-		"std::string", "a ? b : c", "http://", "://", "=", ":", "key: value", "cache-key: v1-linux-abc123def", "primaryKey = 'id12345678'", "publicKey: " + alnum(40),
+		"std::string", "a ? b : c", "http://", "://", "://:$@", "=", ":", "key: value", "cache-key: v1-linux-abc123def", "primaryKey = 'id12345678'", "publicKey: " + alnum(40),
 		"nextPageToken: " + alnum(30), "sort_key=abc12345678", "<privateer>", "</private>", "class A { private: int x; }", "private", "vector<int>",
 		`printf "\033["`, `re = "\x1b\\[[0-9;]*m"`, `esc = "\u001b"`, "PWD=/home/ann/src", "pass: 12", "if pass == 1 {", "const tokenKind = 7",
 		"password must have at least 8 characters", `errors.New("password is too short")`, `password: "Password is required"`, "author = 'x1234567'",

@@ -366,8 +366,6 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-const childEntries = 50
-
 // child is one of many processes that open, migrate, write and read at once.
 func child(path, name string) error {
 	ctx := context.Background()
