@@ -1,0 +1,171 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMutantsAgree breaks valid files in small ways, asks the client and `copilot-mem validate` about each, and wants
+// the same answer: refused or taken. COPILOT_MEM_MUTANTS and COPILOT_MEM_MUTATION_SEED ask for more, and for others.
+func TestMutantsAgree(t *testing.T) {
+	t.Parallel()
+	perKind := setting(t, "COPILOT_MEM_MUTANTS", 100)
+	seed := setting(t, "COPILOT_MEM_MUTATION_SEED", 20261121)
+	w := newMemWorld(t)
+	slots <- struct{}{}
+	defer func() { <-slots }()
+	o := &oracle{rpc: w.headlessFor(30*time.Minute, w.Home)}
+	defer o.rpc.stop()
+	var hello struct{ OK bool }
+	o.rpc.call("connect", map[string]any{}, &hello)
+
+	for _, kind := range slices.Sorted(maps.Keys(validFiles)) {
+		rnd := rand.New(rand.NewPCG(uint64(seed), uint64(len(kind))))
+		dirs := make([]string, perKind)
+		mutants := make([]mutant, perKind)
+		for i := range perKind {
+			valid := validFiles[kind][rnd.IntN(len(validFiles[kind]))]
+			mutants[i] = mutate(rnd, valid)
+			dirs[i] = filepath.Join(w.Root, "mutants", kind, fmt.Sprintf("m%05d", i))
+			for name, text := range mutants[i].files {
+				w.write(filepath.Join(dirs[i], name), text)
+			}
+		}
+		ours := w.verdicts(dirs)
+		refused := 0
+		for i, dir := range dirs {
+			theirs := o.ask(kind, dir)
+			if len(theirs) > 0 {
+				refused++
+			}
+			if (len(theirs) > 0) != (len(ours[dir]) > 0) {
+				t.Errorf("%s %s\nclient: %q\nours:   %q\n%s", kind, mutants[i].how, theirs, ours[dir], mutants[i].files[mutants[i].file])
+			} else if os.Getenv("COPILOT_MEM_MUTATION_MESSAGES") != "" && len(theirs) > 0 {
+				compareMessages(t, theirs, ours[dir])
+			}
+		}
+		t.Logf("%s: %d mutants, the client refuses %d", kind, perKind, refused)
+		if refused == 0 || refused == perKind {
+			t.Errorf("%s: %d of %d refused: the mutations say nothing", kind, refused, perKind)
+		}
+	}
+}
+
+func compareMessages(t *testing.T, theirs, ours []string) {
+	for _, m := range theirs {
+		if !slices.ContainsFunc(ours, func(o string) bool { return strings.Contains(m, o) }) {
+			t.Logf("MESSAGE client %q ours %q", m, ours)
+		}
+	}
+}
+
+func setting(t *testing.T, name string, preset int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return preset
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// verdicts gives the messages of our errors for each folder.
+func (w *world) verdicts(dirs []string) map[string][]string {
+	w.t.Helper()
+	out, stderr, code := w.run(w.Home, w.env(), filepath.Join(w.Bin, "copilot-mem"), append([]string{"validate", "--json"}, dirs...)...)
+	if code != 0 && code != 3 {
+		w.t.Fatalf("validate: exit code %d\n%s", code, stderr)
+	}
+	var answer struct {
+		Findings []struct{ File, Severity, Message, Rule string }
+	}
+	if err := json.Unmarshal([]byte(out), &answer); err != nil {
+		w.t.Fatal(err)
+	}
+	errs := map[string][]string{}
+	for _, f := range answer.Findings {
+		if f.Severity != "error" {
+			continue
+		}
+		for _, d := range dirs {
+			if strings.HasPrefix(f.File, d+string(filepath.Separator)) {
+				errs[d] = append(errs[d], f.Message)
+			}
+		}
+	}
+	return errs
+}
+
+// oracle asks the client.
+type oracle struct {
+	rpc *rpc
+}
+
+// ask returns what the client says against the files in dir; nothing when it takes them.
+func (o *oracle) ask(kind, dir string) []string {
+	paths := map[string]any{"projectPaths": []string{dir}}
+	var found struct {
+		Errors   []string
+		Warnings []string
+		Agents   []struct{ Path string }
+	}
+	switch kind {
+	case "skill":
+		o.rpc.call("skills.discover", paths, &found)
+	case "agent":
+		// The reason stands in the log only: an agent that is not listed was refused.
+		o.rpc.call("agents.discover", paths, &found)
+		if len(found.Agents) == 0 {
+			return []string{"not listed"}
+		}
+	case "hooks", "settings":
+		o.rpc.call("hooks.discover", paths, &found)
+	case "plugin":
+		if err := o.rpc.try("plugins.install", map[string]any{"source": dir}, nil); err != nil {
+			return []string{err.Error()}
+		}
+		defer o.rpc.try("plugins.uninstall", map[string]any{"name": filepath.Base(dir)}, nil)
+		var more struct{ Errors []string }
+		o.rpc.call("hooks.discover", paths, &found)
+		o.rpc.call("skills.discover", paths, &more)
+		found.Errors = append(found.Errors, more.Errors...)
+	case "marketplace":
+		var added struct{ Name string }
+		if err := o.rpc.try("plugins.marketplaces.add", map[string]any{"source": dir}, &added); err != nil {
+			return []string{err.Error()}
+		}
+		o.rpc.call("plugins.marketplaces.remove", map[string]any{"name": added.Name}, &struct{}{})
+	}
+	return append(found.Errors, found.Warnings...)
+}
+
+// try is call for questions that the client may refuse.
+func (r *rpc) try(method string, params, result any) error {
+	r.t.Helper()
+	answer := r.answer(method, params)
+	if answer.Error != nil {
+		var e struct{ Message string }
+		if err := json.Unmarshal(answer.Error, &e); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s", e.Message)
+	}
+	if result == nil {
+		return nil
+	}
+	return json.Unmarshal(answer.Result, result)
+}
