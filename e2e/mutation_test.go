@@ -135,10 +135,11 @@ func (o *oracle) ask(kind, dir string) []string {
 	case "hooks", "settings":
 		o.rpc.call("hooks.discover", paths, &found)
 	case "plugin":
-		if err := o.rpc.try("plugins.install", map[string]any{"source": dir}, nil); err != nil {
+		var installed struct{ Plugin struct{ Name string } }
+		if err := o.rpc.try("plugins.install", map[string]any{"source": dir}, &installed); err != nil {
 			return []string{err.Error()}
 		}
-		defer o.rpc.try("plugins.uninstall", map[string]any{"name": filepath.Base(dir)}, nil)
+		defer o.rpc.call("plugins.uninstall", map[string]any{"name": installed.Plugin.Name}, &struct{}{})
 		var more struct{ Errors []string }
 		o.rpc.call("hooks.discover", paths, &found)
 		o.rpc.call("skills.discover", paths, &more)
@@ -150,7 +151,10 @@ func (o *oracle) ask(kind, dir string) []string {
 		}
 		o.rpc.call("plugins.marketplaces.remove", map[string]any{"name": added.Name}, &struct{}{})
 	}
-	return append(found.Errors, found.Warnings...)
+	// A part that is passed over is said among the errors too; the plugin is loaded all the same.
+	return slices.DeleteFunc(append(found.Errors, found.Warnings...), func(m string) bool {
+		return strings.HasSuffix(m, "(ignored)") || strings.Contains(m, "is no longer read; move it there")
+	})
 }
 
 // try is call for questions that the client may refuse.
