@@ -41,7 +41,6 @@ var home = map[string][]string{
 	"github.com/spf13/cobra":           {"cmd/copilot-mem"},
 	"github.com/charmbracelet/huh":     {"cmd/copilot-mem"},
 	"golang.org/x/term":                {"cmd/copilot-mem"},
-	"github.com/adrg/frontmatter":      {"internal/plugin"},
 	"go.yaml.in/yaml/v3":               {"internal/plugin"},
 	"github.com/otiai10/copy":          {"internal/install"},
 	"github.com/Masterminds/semver/v3": {"internal/copilot", "internal/plugin"},

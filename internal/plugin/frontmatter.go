@@ -5,8 +5,6 @@ import (
 	"errors"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/adrg/frontmatter"
 )
 
 // Document is a markdown file with YAML frontmatter.
@@ -65,24 +63,14 @@ func ParseDocument(data []byte) (*Document, error) {
 	return d, err
 }
 
-// ParseCommand reads a slash command, where frontmatter may be absent: then all of data is the body.
+// ParseCommand reads a slash command, where frontmatter may be absent: a text that does not begin with `---`, blanks
+// aside, is all body. The errors are those of ParseDocument.
 func ParseCommand(data []byte) (*Document, error) {
-	d := &Document{BadUTF8: !utf8.Valid(data)}
 	text, bom := bytes.CutPrefix(data, []byte(byteOrderMark))
-	d.BOM = bom
-	keep := func(raw []byte, v any) error {
-		*v.(*string) = string(raw)
-		return nil
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("---")) {
+		return ParseDocument(data)
 	}
-	body, err := frontmatter.Parse(bytes.NewReader(text), &d.Raw, frontmatter.NewFormat("---", "---", keep))
-	if err != nil {
-		return d, err
-	}
-	d.Body = string(body)
-	// The lenient splitter passes blank lines over before the opening line.
-	blank := text[:len(text)-len(bytes.TrimLeft(text, " \t\r\n"))]
-	d.Fields, err = ParseYAML([]byte(d.Raw), 2+bytes.Count(blank, []byte("\n")))
-	return d, err
+	return &Document{Body: string(text), BOM: bom, BadUTF8: !utf8.Valid(data), Fields: &Value{Kind: Null, Line: 1, Column: 1}}, nil
 }
 
 func isDelimiter(line string) bool { return strings.TrimRight(line, " \t\r") == "---" }

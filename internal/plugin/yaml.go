@@ -196,8 +196,7 @@ func controlCharacter(data []byte, firstLine int) error {
 			line, col = line+1, 1
 			continue
 		}
-		ok := r == '\t' || r == '\r' || r >= 0x20 && r <= 0x7e || r == 0x85 || r >= 0xa0 && r <= 0xfffd && r != 0xfeff ||
-			r >= 0x10000
+		ok := r == '\t' || r == '\r' || r >= 0x20 && r <= 0x7e || r == 0x85 || r >= 0xa0 && r <= 0xfffd || r >= 0x10000
 		if !ok {
 			return &SyntaxError{Line: line, Column: col, Problem: "control characters are not allowed",
 				Advice: fmt.Sprintf("remove the character U+%04X", r)}

@@ -2,8 +2,10 @@ package validate
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"strconv"
+	"strings"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
@@ -56,24 +58,29 @@ func (c *checker) agent(file string, quiet bool) {
 	for _, name := range []string{"infer", "disable-model-invocation", "user-invocable", "include-custom-instructions", "deferred-tool-loading"} {
 		t.is(f.Get(name), name, plugin.Bool)
 	}
-	if v := f.Get("tools"); v != nil && v.Kind != plugin.String {
+	if v := f.Get("tools"); !v.Is(plugin.String) {
 		t.strings(v, "tools")
 	}
-	if v := f.Get("model"); v.Is(plugin.List) {
+	switch v := f.Get("model"); {
+	case v.Is(plugin.List) && len(v.Items) == 0:
+		t.bad(v, "model: Expected a non-empty list of model names", "name a model, or remove the field")
+	case v.Is(plugin.List):
 		t.strings(v, "model")
-	} else {
+	default:
 		t.is(v, "model", plugin.String)
 	}
-	if v := f.Get("model-policy"); v != nil && v.Str() != "preferred" && v.Str() != "required" {
+	if v := f.Get("model-policy"); v != nil && t.is(v, "model-policy", plugin.String) && v.Text != "preferred" && v.Text != "required" {
 		t.bad(v, `model-policy: Expected "preferred" or "required"`, "write `model-policy: preferred` or `model-policy: required`")
 	}
-	if v := f.Get("skills"); v != nil {
-		t.strings(v, "skills")
-	}
+	t.strings(f.Get("skills"), "skills")
 	if v := f.Get("mcp-servers"); v != nil && v.Kind != plugin.Null && t.is(v, "mcp-servers", plugin.Map) {
 		for _, s := range v.Fields {
 			t.server(s.Value, "mcp-servers."+s.Name)
 		}
+	}
+	if v := f.Get("github"); v != nil && t.is(v, "github", plugin.Map) {
+		t.strings(v.Get("toolsets"), "github.toolsets")
+		t.stringMap(v.Get("permissions"), "github.permissions")
 	}
 	if v := f.Get("hooks"); v != nil {
 		h := hookChecker{r: r, where: inAgent, before: agentBefore}
@@ -115,13 +122,23 @@ func (t typed) is(v *plugin.Value, name string, want plugin.Kind) bool {
 	return false
 }
 
-// strings wants a list of strings.
+// strings wants a list of strings; an absent value passes.
 func (t typed) strings(v *plugin.Value, name string) {
-	if !t.is(v, name, plugin.List) {
+	if v == nil || !t.is(v, name, plugin.List) {
 		return
 	}
 	for i, item := range v.Items {
 		t.is(item, name+": "+strconv.Itoa(i), plugin.String)
+	}
+}
+
+// stringMap wants a map of strings; an absent value passes.
+func (t typed) stringMap(v *plugin.Value, name string) {
+	if v == nil || !t.is(v, name, plugin.Map) {
+		return
+	}
+	for _, f := range v.Fields {
+		t.is(f.Value, name+"."+f.Name, plugin.String)
 	}
 }
 
@@ -138,27 +155,44 @@ func (t typed) server(v *plugin.Value, name string) {
 		return
 	}
 	t.rule = "agent/mcp-server"
-	kind := v.Get("type")
+	kind, url := v.Get("type"), v.Get("url")
 	if !t.is(kind, name+".type", plugin.String) {
 		return
 	}
-	switch kind.Str() {
-	case "http", "sse":
-		if t.required(v, v.Get("url"), name+".url", "write the server's `url:`") {
-			t.is(v.Get("url"), name+".url", plugin.String)
+	if remote := kind.Str() == "http" || kind.Str() == "sse"; remote || url != nil {
+		if t.required(v, url, name+".url", "write the server's `url:`") {
+			t.is(url, name+".url", plugin.String)
 		}
-	default:
+		const hint = "write `type: http` or `type: sse`"
+		if t.required(v, kind, name+".type", hint) && !remote {
+			t.bad(kind, name+".type: Invalid enum value. Expected 'http' | 'sse'", hint)
+		}
+		t.stringMap(v.Get("headers"), name+".headers")
+	} else {
 		if t.required(v, v.Get("command"), name+".command", "write the server's `command:`") {
 			t.is(v.Get("command"), name+".command", plugin.String)
 		}
 		if t.required(v, v.Get("args"), name+".args", "write `args: []`") {
 			t.strings(v.Get("args"), name+".args")
 		}
-		if s := kind.Str(); s != "" && s != "local" && s != "stdio" {
-			t.bad(kind, name+`.type: Expected "local", "stdio", "http" or "sse"`, "write one of local, stdio, http, sse")
-		}
+		t.stringMap(v.Get("env"), name+".env")
+		t.is(v.Get("cwd"), name+".cwd", plugin.String)
 	}
 	if t.required(v, v.Get("tools"), name+".tools", "write `tools: [\"*\"]`") {
 		t.strings(v.Get("tools"), name+".tools")
 	}
+	if n := v.Get("timeout"); n != nil && !positiveInteger(n) {
+		t.bad(n, name+".timeout: Expected positive integer", "write the milliseconds as a whole number")
+	}
+}
+
+func positiveInteger(v *plugin.Value) bool {
+	if v.Kind != plugin.Number {
+		return false
+	}
+	f, err := strconv.ParseFloat(v.Text, 64)
+	if n, e := strconv.ParseInt(strings.TrimPrefix(v.Text, "+"), 0, 64); e == nil {
+		f, err = float64(n), nil
+	}
+	return err == nil && f > 0 && f == math.Trunc(f)
 }

@@ -76,7 +76,7 @@ func (c *checker) single(name, abs string, o Options) []*checker {
 	case strings.HasSuffix(lower, ".jsonc"):
 		c.open(name).warn(nil, "hooks/location", hookFileName, "rename it")
 	case lower == "settings.json" || lower == "settings.local.json":
-		c.settings(name)
+		c.settings(name, abs)
 	case strings.HasSuffix(lower, ".json"):
 		c.hookFile(name, placeOfHooks(abs))
 	default:
@@ -183,7 +183,7 @@ func (c *checker) repository() {
 	}
 	for _, p := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"} {
 		if c.isFile(p) {
-			c.settings(p)
+			c.settings(p, p)
 		}
 	}
 	if c.isFile(".github/hooks.json") {
