@@ -20,7 +20,8 @@ func ParseYAML(data []byte, firstLine int) (*Value, error) {
 	if e := controlCharacter(data, firstLine); e != nil {
 		return nil, e
 	}
-	dec := yaml.NewDecoder(strings.NewReader(string(data)))
+	// A byte order mark at the beginning of a line counts as a blank. (yaml.v3 takes it for nothing.)
+	dec := yaml.NewDecoder(strings.NewReader(strings.ReplaceAll(string(data), "\n\uFEFF", "\n ")))
 	var doc, more yaml.Node
 	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF):

@@ -169,6 +169,9 @@ func (t typed) server(v *plugin.Value, name string) {
 		}
 		t.stringMap(v.Get("headers"), name+".headers")
 	} else {
+		if k := kind.Str(); kind != nil && k != "local" && k != "stdio" {
+			t.bad(kind, name+".type: Invalid enum value. Expected 'local' | 'stdio'", "write `type: local`, or a `url:` for a server elsewhere")
+		}
 		if t.required(v, v.Get("command"), name+".command", "write the server's `command:`") {
 			t.is(v.Get("command"), name+".command", plugin.String)
 		}

@@ -183,7 +183,7 @@ func mapOfStrings(v *plugin.Value, name string, bad badFunc) {
 	if v.Kind != plugin.Map {
 		bad(v, "hooks/"+name, "."+name, name+" must be an object", `write {"NAME": "value"}`)
 	}
-	for _, f := range v.Fields {
+	for _, f := range asMap(v) {
 		if f.Value.Kind != plugin.String {
 			bad(f.Value, "hooks/"+name, fmt.Sprintf(".%s[%q]", name, f.Name), name+" values must be strings", quoteHint(f.Value))
 		}

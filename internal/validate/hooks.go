@@ -135,7 +135,7 @@ func (h hookChecker) events(hooks *plugin.Value) {
 		return
 	}
 	used := map[string]string{}
-	for _, f := range hooks.Fields {
+	for _, f := range asMap(hooks) {
 		event, known := plugin.EventNames[f.Name]
 		if !known {
 			h.unknownEvent(f)
@@ -145,17 +145,17 @@ func (h hookChecker) events(hooks *plugin.Value) {
 			h.r.warn(f.Key, "hooks/both-spellings", fmt.Sprintf("%s and %s are one event: the hooks of both run", other, f.Name), "keep one spelling")
 		}
 		used[event] = f.Name
-		h.event(f, event)
+		h.event(hooks, f, event)
 	}
 }
 
-func (h hookChecker) event(f plugin.Field, event string) {
+func (h hookChecker) event(hooks *plugin.Value, f plugin.Field, event string) {
 	if f.Value.Kind != plugin.List {
 		const hint = "put the item in square brackets"
 		switch {
 		case h.where == inAgent:
 			h.r.refuse(f.Value, "hooks/event-type", h.before+"hooks."+f.Name+": Expected an array of hook actions", hint)
-		case f.Name != event: // passed over, where the camelCase name is refused
+		case f.Name != event || hooks.Get(plugin.PascalName(event)).Is(plugin.List): // passed over
 			h.r.warn(f.Value, "hooks/event-type", f.Name+" is no list: nothing of it runs", hint)
 		default:
 			h.r.refuse(f.Value, "hooks/event-type", h.before+"hooks."+f.Name+": hook event value must be an array", hint)
@@ -166,6 +166,9 @@ func (h hookChecker) event(f plugin.Field, event string) {
 		h.r.warn(f.Value, "hooks/empty", "no hook for "+f.Name, "remove the event")
 	}
 	i := 0
+	if f.Name != event { // the items of both spellings are counted together, camelCase first
+		i = countItems(hooks.Get(event))
+	}
 	for at, item := range f.Value.Items {
 		group := item.Get("hooks")
 		if !item.Is(plugin.Map) || !group.Is(plugin.List) {
@@ -182,6 +185,22 @@ func (h hookChecker) event(f plugin.Field, event string) {
 			i++
 		}
 	}
+}
+
+// countItems counts the items of an event's value, those of groups one by one.
+func countItems(v *plugin.Value) int {
+	if !v.Is(plugin.List) {
+		return 0
+	}
+	n := 0
+	for _, item := range v.Items {
+		if group := item.Get("hooks"); group.Is(plugin.List) {
+			n += len(group.Items)
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 func (h hookChecker) unknownEvent(f plugin.Field) {

@@ -20,7 +20,7 @@ var (
 	repoForm   = regexp.MustCompile(`^[^/]+/[^/]+$`)
 	ownerRepo  = regexp.MustCompile(`^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$`)
 	sshForm    = regexp.MustCompile(`^[A-Za-z0-9_.-]+@[^\s:/@]+:(?s:.+)$`)
-	commitForm = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	commitForm = regexp.MustCompile(`^[0-9A-Fa-f]{40}$`)
 )
 
 // marketplace checks a catalogue, and the plugins that it lists from this folder.
@@ -192,7 +192,7 @@ func (t typed) source(entry, v *plugin.Value, name string) {
 		}
 	}
 	if sha := v.Get("sha"); sha != nil && !commitForm.MatchString(sha.Str()) {
-		t.bad(sha, name+".sha: Must be a 40-character SHA", "write the whole commit, in lowercase")
+		t.bad(sha, name+".sha: Must be a 40-character SHA", "write the whole commit")
 	}
 }
 

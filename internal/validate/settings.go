@@ -53,7 +53,7 @@ func (c *checker) settings(file, abs string) {
 	r.repeatedKeys(root)
 	t := typed{r: r, rule: "settings/field-type", before: invalidSettings}
 	folder := path.Base(path.Dir(abs))
-	for _, f := range root.Fields {
+	for _, f := range asMap(root) {
 		s, known := repositorySettings[f.Name]
 		if known && (folder == "copilot" || folder == ".claude" && s.claude || f.Name == "disableAllHooks") {
 			t.setting(f, s)

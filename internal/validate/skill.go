@@ -18,6 +18,7 @@ var (
 )
 
 const (
+	tooLarge       = "failed to read file: EFBIG: file too large"
 	maxName        = 64
 	maxDescription = 1024
 )
@@ -47,7 +48,7 @@ func (c *checker) skill(file, folder string) {
 		return
 	}
 	if len(data) > plugin.MaxFileSize {
-		r.refuse(nil, "skill/file-size", "failed to read file: EFBIG: file too large", "keep SKILL.md below 1 MiB: move text to files beside it")
+		r.refuse(nil, "skill/file-size", tooLarge, "keep SKILL.md below 1 MiB: move text to files beside it")
 		return
 	}
 	s := plugin.ParseSkill(file, folder, data)
@@ -61,20 +62,68 @@ func (c *checker) skill(file, folder string) {
 		r.spec(nil, "skill/bom", "the file begins with a byte order mark", "save the file as UTF-8 without a byte order mark")
 	}
 	f := s.Doc.Fields
-	r.skillName(f, folder)
-	r.skillDescription(f)
-	r.allowedTools(f.Get("allowed-tools"))
-	if h := f.Get("argument-hint"); h != nil && h.Kind != plugin.String && h.Kind != plugin.Null {
-		r.refuse(h, "skill/argument-hint-type", "argument-hint must be a string", quoteHint(h))
-	}
-	for _, name := range []string{"user-invocable", "disable-model-invocation"} {
-		if v := f.Get(name); v != nil && v.Kind != plugin.Bool {
-			r.refuse(v, "skill/boolean-type", name+" must be a boolean", "write `true` or `false` without quotes")
-		}
+	k := invocable{r: r, kind: "skill", noun: "Skill"}
+	r.skillName(k, f, folder)
+	r.skillDescription(k, f)
+	k.common(f)
+	if v := f.Get("user-invocable"); v != nil && v.Kind != plugin.Bool {
+		r.refuse(v, "skill/boolean-type", "user-invocable must be a boolean", "write `true` or `false` without quotes")
 	}
 	r.skillSpecFields(f)
 	r.unknownKeys("skill", f, skillFields)
 	c.duplicateSkill(r, f.Get("name"), s.Name)
+}
+
+// invocable checks what skills and slash commands have in common, in the client's words for the one or the other.
+type invocable struct {
+	r    *report
+	kind string // begins the rules
+	noun string // begins the messages
+}
+
+// name returns the name as the client keeps it; ok is false where it refuses it. folder is for the hint.
+func (k invocable) name(v *plugin.Value, folder string) (name string, ok bool) {
+	if v.Kind != plugin.String {
+		k.r.refuse(v, k.kind+"/name-type", k.noun+" name must be a string", quoteHint(v))
+		return "", false
+	}
+	name = plugin.SkillName(v.Text)
+	switch {
+	case name == "":
+		k.r.refuse(v, k.kind+"/name-empty", k.noun+" name must not be empty", fmt.Sprintf("write `name: %s`", folder))
+	case !skillName.MatchString(name):
+		k.r.refuse(v, k.kind+"/name-charset", k.noun+" name must start with an ASCII letter or number and contain only ASCII letters "+
+			"(a-z, A-Z), numbers, hyphens, underscores, dots, colons, and spaces", fmt.Sprintf("write `name: %s`", slug(v.Text)))
+	case len(name) > maxName:
+		k.r.refuse(v, k.kind+"/name-length", k.noun+" name must be at most 64 characters", "shorten the name")
+	default:
+		return name, true
+	}
+	return "", false
+}
+
+// description reports whether the client takes it.
+func (k invocable) description(v *plugin.Value) bool {
+	if v.Kind != plugin.String {
+		k.r.refuse(v, k.kind+"/description-type", k.noun+" description must be a string", quoteHint(v))
+		return false
+	}
+	if n := len(utf16.Encode([]rune(v.Text))); n > maxDescription {
+		k.r.refuse(v, k.kind+"/description-length", k.noun+" description must be at most 1024 characters", fmt.Sprintf("cut %d characters", n-maxDescription))
+		return false
+	}
+	return true
+}
+
+// common checks the other fields that both have.
+func (k invocable) common(f *plugin.Value) {
+	k.r.allowedTools(k.kind, f.Get("allowed-tools"))
+	if h := f.Get("argument-hint"); h != nil && h.Kind != plugin.String && h.Kind != plugin.Null {
+		k.r.refuse(h, k.kind+"/argument-hint-type", "argument-hint must be a string", quoteHint(h))
+	}
+	if v := f.Get("disable-model-invocation"); v != nil && v.Kind != plugin.Bool {
+		k.r.refuse(v, k.kind+"/boolean-type", "disable-model-invocation must be a boolean", "write `true` or `false` without quotes")
+	}
 }
 
 // parsed reports a document that does not parse, in the client's words.
@@ -92,7 +141,7 @@ func (r *report) parsed(kind, before string, err error) bool {
 	return err == nil
 }
 
-func (r *report) skillName(f *plugin.Value, folder string) {
+func (r *report) skillName(k invocable, f *plugin.Value, folder string) {
 	v := f.Get("name")
 	if v == nil {
 		if !skillName.MatchString(plugin.SkillName(folder)) || len(folder) > maxName {
@@ -102,19 +151,9 @@ func (r *report) skillName(f *plugin.Value, folder string) {
 		r.spec(f, "skill/name-missing", "no name: the folder's name is taken", fmt.Sprintf("write `name: %s`", folder))
 		return
 	}
-	if v.Kind != plugin.String {
-		r.refuse(v, "skill/name-type", "Skill name must be a string", quoteHint(v))
-		return
-	}
-	name := plugin.SkillName(v.Text)
+	name, ok := k.name(v, folder)
 	switch {
-	case name == "":
-		r.refuse(v, "skill/name-empty", "Skill name must not be empty", fmt.Sprintf("write `name: %s`", folder))
-	case !skillName.MatchString(name):
-		r.refuse(v, "skill/name-charset", "Skill name must start with an ASCII letter or number and contain only ASCII letters "+
-			"(a-z, A-Z), numbers, hyphens, underscores, dots, colons, and spaces", fmt.Sprintf("write `name: %s`", slug(v.Text)))
-	case len(name) > maxName:
-		r.refuse(v, "skill/name-length", "Skill name must be at most 64 characters", "shorten the name and the folder's name")
+	case !ok:
 	case spaces.MatchString(strings.TrimSpace(v.Text)):
 		r.warn(v, "skill/name-spaces", fmt.Sprintf("the client calls this skill %q", name), fmt.Sprintf("write `name: %s`", slug(v.Text)))
 	case !portableName.MatchString(name):
@@ -124,17 +163,11 @@ func (r *report) skillName(f *plugin.Value, folder string) {
 	}
 }
 
-func (r *report) skillDescription(f *plugin.Value) {
-	v := f.Get("description")
-	switch {
+func (r *report) skillDescription(k invocable, f *plugin.Value) {
+	switch v := f.Get("description"); {
 	case v == nil:
 		r.spec(f, "skill/description-missing", "no description: the beginning of the text is taken", "say in `description:` what the skill does and when to use it")
-	case v.Kind != plugin.String:
-		r.refuse(v, "skill/description-type", "Skill description must be a string", quoteHint(v))
-	case len(utf16.Encode([]rune(v.Text))) > maxDescription:
-		r.refuse(v, "skill/description-length", "Skill description must be at most 1024 characters",
-			fmt.Sprintf("cut %d characters", len(utf16.Encode([]rune(v.Text)))-maxDescription))
-	case strings.TrimSpace(v.Text) == "":
+	case k.description(v) && strings.TrimSpace(v.Text) == "":
 		r.spec(v, "skill/description-empty", "the description is empty: nothing tells the model when to use the skill", "say what the skill does and when to use it")
 	}
 	r.comment("skill", f, "description")
@@ -166,20 +199,20 @@ func (r *report) comment(kind string, f *plugin.Value, name string) {
 	}
 }
 
-func (r *report) allowedTools(v *plugin.Value) {
+func (r *report) allowedTools(kind string, v *plugin.Value) {
 	switch {
 	case v == nil:
 	case v.Kind == plugin.List:
 		for _, item := range v.Items {
 			if item.Kind != plugin.String {
-				r.refuse(item, "skill/allowed-tools-type", "allowed-tools must contain only strings", quoteHint(item))
+				r.refuse(item, kind+"/allowed-tools-type", "allowed-tools must contain only strings", quoteHint(item))
 				return
 			}
 		}
 	case v.Kind != plugin.String:
-		r.refuse(v, "skill/allowed-tools-type", "allowed-tools must be a string or array of strings", "write a list of tool names")
+		r.refuse(v, kind+"/allowed-tools-type", "allowed-tools must be a string or array of strings", "write a list of tool names")
 	case spaceSeparated(v.Text):
-		r.warn(v, "skill/allowed-tools-spaces", fmt.Sprintf("read as the one rule %q: the client splits at commas only", v.Text),
+		r.warn(v, kind+"/allowed-tools-spaces", fmt.Sprintf("read as the one rule %q: the client splits at commas only", v.Text),
 			"separate the rules with commas")
 	}
 }

@@ -104,32 +104,16 @@ func (c *checker) hookTree(root string) {
 	})
 }
 
-// commandTree checks slash commands: frontmatter may be absent, the fields are those of a skill.
+// commandTree checks slash commands: the markdown files directly in root.
 func (c *checker) commandTree(root string) {
 	entries, err := fs.ReadDir(c.fsys, root)
 	if err != nil {
 		return
 	}
 	for _, d := range entries {
-		if p := path.Join(root, d.Name()); plugin.IsAgentFile(p) && c.isFile(p) {
+		p := path.Join(root, d.Name())
+		if strings.EqualFold(path.Ext(d.Name()), ".md") && !strings.HasPrefix(d.Name(), ".") && c.isFile(p) {
 			c.command(p)
-		}
-	}
-}
-
-func (c *checker) command(file string) {
-	r := c.open(file)
-	data, ok := r.read("command/unreadable")
-	if !ok {
-		return
-	}
-	doc, err := plugin.ParseCommand(data)
-	if !r.parsed("command", "", err) {
-		return
-	}
-	for _, name := range []string{"description", "argument-hint"} {
-		if v := doc.Fields.Get(name); v != nil && v.Kind != plugin.String && v.Kind != plugin.Null {
-			r.warn(v, "command/field-type", name+" should be a string", quoteHint(v))
 		}
 	}
 }
