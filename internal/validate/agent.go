@@ -3,7 +3,6 @@ package validate
 import (
 	"fmt"
 	"math"
-	"path"
 	"strconv"
 	"strings"
 
@@ -19,8 +18,9 @@ var agentFields = map[string]bool{
 	"deferred-tool-loading": true, "skills": true, "mcp-servers": true, "hooks": true, "github": true,
 }
 
-// agent checks one agent file. quiet is for plugins, where the client drops a bad agent without a message.
-func (c *checker) agent(file string, quiet bool) {
+// agent checks one agent file; root is the agents folder that it lies in. quiet is for plugins, where the client drops
+// a bad agent without a message.
+func (c *checker) agent(file, root string, quiet bool) {
 	r := c.open(file)
 	r.quiet = quiet
 	data, ok := r.read("agent/unreadable")
@@ -31,7 +31,7 @@ func (c *checker) agent(file string, quiet bool) {
 		r.refuse(nil, "agent/file-size", "file exceeds the 1 MiB size limit", "keep the prompt short")
 		return
 	}
-	a := plugin.ParseAgent(path.Base(file), data)
+	a := plugin.ParseAgent(strings.TrimPrefix(file, root+"/"), data)
 	if a.Doc.BadUTF8 {
 		r.refuse(nil, "agent/utf8", "stream did not contain valid UTF-8", "save the file as UTF-8")
 		return
@@ -89,6 +89,27 @@ func (c *checker) agent(file string, quiet bool) {
 	r.comment("agent", f, "description")
 	r.comment("agent", f, "name")
 	r.unknownKeys("agent", f, agentFields)
+	c.duplicateAgent(r, f.Get("name"), a)
+}
+
+// duplicateAgent: of two agents with one id the first is loaded, and of two with one name the model cannot choose.
+func (c *checker) duplicateAgent(r *report, name *plugin.Value, a plugin.Agent) {
+	if c.agents == nil {
+		return
+	}
+	if first, ok := c.agents[a.ID]; ok && first != r.file {
+		r.warn(nil, "agent/duplicate-id", fmt.Sprintf("%s has the id %q too, and hides this one", first, a.ID), "rename one of the files")
+		return
+	}
+	c.agents[a.ID] = r.file
+	if name == nil {
+		return
+	}
+	if first, ok := c.titles[a.Name]; ok && first != r.file {
+		r.warn(name, "agent/duplicate-name", fmt.Sprintf("%s has the name %q too: the model sees both and cannot tell them apart", first, a.Name), "give each agent its own name")
+		return
+	}
+	c.titles[a.Name] = r.file
 }
 
 // typed reports wrong types in the client's words.

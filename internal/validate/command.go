@@ -8,6 +8,17 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
 
+// hiddenCommand: a skill of the same name wins.
+func (c *checker) hiddenCommand(r *report, doc *plugin.Document, file string) {
+	name := plugin.SkillName(doc.Fields.Get("name").Str())
+	if name == "" {
+		name = plugin.SkillName(strings.TrimSuffix(path.Base(file), path.Ext(file)))
+	}
+	if first, ok := c.skills[name]; ok {
+		r.warn(nil, "command/hidden", fmt.Sprintf("the skill %s has the name %q too, and hides this command", first, name), "rename one of them")
+	}
+}
+
 // command checks a slash command: a markdown file whose frontmatter may be absent, else that of a skill.
 func (c *checker) command(file string) {
 	r := c.open(file)
@@ -24,6 +35,7 @@ func (c *checker) command(file string) {
 		return
 	}
 	k := invocable{r: r, kind: "command", noun: "Command"}
+	c.hiddenCommand(r, doc, file)
 	stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
 	if v := doc.Fields.Get("name"); v != nil {
 		k.name(v, stem)

@@ -94,6 +94,7 @@ func positive(number string) bool {
 }
 
 func (h hookChecker) command(v *plugin.Value, event string, bad badFunc) {
+	h.elsewhere = v.Get("cwd").Str() != ""
 	var given []string
 	for _, name := range append([]string{"exec", "cwd"}, shells...) {
 		f := v.Get(name)
@@ -107,6 +108,7 @@ func (h hookChecker) command(v *plugin.Value, event string, bad badFunc) {
 			given = append(given, name)
 		}
 		h.templates(f, name)
+		h.named(f, name, event)
 	}
 	exec := slices.Contains(given, "exec")
 	if len(given) == 0 || exec && len(given) > 1 {
@@ -123,6 +125,23 @@ func (h hookChecker) command(v *plugin.Value, event string, bad badFunc) {
 	}
 	if c := v.Get("cwd"); h.where == inPlugin && c.Str() != "" && !strings.HasPrefix(c.Text, "${") && !strings.HasPrefix(c.Text, "/") {
 		h.r.warn(c, "hooks/relative-cwd", "a relative cwd is relative to the project, not to the plugin", "write ${PLUGIN_ROOT}/"+strings.TrimPrefix(c.Text, "./"))
+	}
+}
+
+// named looks for the program, or the folder, that a hook names.
+func (h hookChecker) named(v *plugin.Value, field, event string) {
+	after := ""
+	if slices.Contains(guarded, event) {
+		after = ": " + event + " is denied, a hook that cannot start denies"
+	}
+	repository := h.where == hookFile || h.where == inSettings
+	if field != "cwd" {
+		// Plugins' hooks run in the plugin, the others' in the repository's root; a folder of their own changes that.
+		h.r.program(v, !h.elsewhere && (repository || h.where == inPlugin), "hooks/command", after)
+		return
+	}
+	if dir, ok := inside(v.Str()); repository && ok && h.r.c.whole && v.Text != "" && !strings.Contains(v.Text, "$") && !h.r.c.isDir(dir) {
+		h.r.warn(v, "hooks/cwd-missing", "there is no folder "+v.Text+" in the repository: the hook fails"+after, "remove cwd, or create the folder")
 	}
 }
 

@@ -21,9 +21,10 @@ const (
 )
 
 type hookChecker struct {
-	r      *report
-	where  source
-	before string
+	r         *report
+	where     source
+	before    string
+	elsewhere bool // the hook at hand runs in a folder of its own
 }
 
 const invalidHooks = "Invalid hook configuration: "

@@ -2,7 +2,6 @@ package validate
 
 import (
 	"fmt"
-	"io/fs"
 	"path"
 	"regexp"
 	"strings"
@@ -207,11 +206,7 @@ func (c *checker) listed(r *report, source *plugin.Value, base string, o Options
 		r.warn(source, "marketplace/source", "Plugin source directory not found", "create it, or correct the path")
 		return nil
 	}
-	sub, err := fs.Sub(c.fsys, at)
-	if err != nil {
-		return nil
-	}
-	child := &checker{fsys: sub, name: c.base(at), prefix: path.Join(c.prefix, at), options: o}
+	child := c.child(at, o)
 	child.plugin(false)
 	return child
 }

@@ -17,7 +17,7 @@ func (c *checker) legacyParts(root *plugin.Value, r *report) {
 		if c.isDir(p) {
 			c.agentTree(p, true, true)
 		} else {
-			c.agent(p, true)
+			c.agent(p, path.Dir(p), true)
 		}
 	})
 	c.legacyFolder(root, r, "commands", func(p string) {
@@ -209,6 +209,7 @@ func (r *report) servers(m *plugin.Value) {
 		return
 	}
 	for _, f := range m.Fields {
+		r.program(f.Value.Get("command"), true, "mcp/command", ": the server cannot start")
 		if !f.Value.Is(plugin.Map) || f.Value.Get("command").Str() == "" && f.Value.Get("url").Str() == "" {
 			r.warn(f.Key, "mcp/server", fmt.Sprintf("server %q has neither command nor url: the whole file is dropped", f.Name), `write "command" or "url"`)
 		}
@@ -284,6 +285,7 @@ func (r *report) specServer(f plugin.Field) {
 	switch kind.Str() {
 	case "stdio":
 		command := f.Value.Get("command")
+		r.program(command, true, "mcp/command", ": the server cannot start")
 		if strings.Contains(command.Str(), " ") {
 			r.spec(command, "mcp/command", "a command with arguments in one text", `put the arguments into "args"`)
 		}

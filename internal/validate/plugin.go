@@ -21,7 +21,13 @@ const noManifest = "No plugin.json found in repository. Tried: .plugin/plugin.js
 // plugin checks the folder as a plugin. needManifest is false for a plugin that a marketplace lists: there the client
 // does without one.
 func (c *checker) plugin(needManifest bool) {
-	c.skills = map[string]string{}
+	c.whole = true
+	c.families()
+	defer c.checkListing()
+	c.links()
+	for _, dir := range []string{"bin", "scripts", "hooks"} {
+		c.executables(dir, true)
+	}
 	file, err := plugin.FindManifest(c.fsys)
 	if err != nil {
 		if needManifest {
@@ -41,6 +47,11 @@ func (c *checker) plugin(needManifest bool) {
 		return
 	}
 	c.legacyParts(root, r)
+}
+
+// families begins a set of folders in which one name may stand once.
+func (c *checker) families() {
+	c.skills, c.agents, c.titles = map[string]string{}, map[string]string{}, map[string]string{}
 }
 
 // manifest checks the file of that name alone.

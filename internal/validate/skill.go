@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -71,7 +72,11 @@ func (c *checker) skill(file, folder string) {
 	}
 	r.skillSpecFields(f)
 	r.unknownKeys("skill", f, skillFields)
-	c.duplicateSkill(r, f.Get("name"), s.Name)
+	if c.duplicateSkill(r, f.Get("name"), s.Name) {
+		c.list(r, s)
+	}
+	r.references(path.Dir(file), s.Doc.Body)
+	c.executables(path.Join(path.Dir(file), "scripts"), false)
 }
 
 // invocable checks what skills and slash commands have in common, in the client's words for the one or the other.
@@ -208,41 +213,56 @@ func (r *report) allowedTools(kind string, v *plugin.Value) {
 				r.refuse(item, kind+"/allowed-tools-type", "allowed-tools must contain only strings", quoteHint(item))
 				return
 			}
+			if spaceSeparated(item.Text) {
+				r.warn(item, kind+"/allowed-tools-spaces", fmt.Sprintf("read as the one rule %q: the client splits at commas only", item.Text), "give each rule its own item")
+			}
 		}
 	case v.Kind != plugin.String:
 		r.refuse(v, kind+"/allowed-tools-type", "allowed-tools must be a string or array of strings", "write a list of tool names")
 	case spaceSeparated(v.Text):
 		r.warn(v, kind+"/allowed-tools-spaces", fmt.Sprintf("read as the one rule %q: the client splits at commas only", v.Text),
-			"separate the rules with commas")
+			fmt.Sprintf("write %q", commaSeparated(v.Text)))
 	}
 }
 
-// spaceSeparated looks for a blank outside parentheses within one comma-separated part.
-func spaceSeparated(s string) bool {
-	depth, words, inWord := 0, 0, false
-	for _, c := range s {
+// toolWords splits a list of rules at commas, then at blanks, both outside parentheses.
+func toolWords(s string) (parts [][]string) {
+	depth, start := 0, -1
+	parts = [][]string{nil}
+	end := func(i int) {
+		if start >= 0 {
+			parts[len(parts)-1] = append(parts[len(parts)-1], s[start:i])
+		}
+		start = -1
+	}
+	for i, c := range s {
 		switch {
 		case c == '(':
 			depth++
 		case c == ')':
 			depth--
-		case depth > 0:
-		case c == ',':
-			words, inWord = 0, false
-			continue
-		case c == ' ' || c == '\t':
-			inWord = false
-			continue
 		}
-		if !inWord {
-			words, inWord = words+1, true
-		}
-		if words > 1 {
-			return true
+		switch {
+		case depth <= 0 && c == ',':
+			end(i)
+			parts = append(parts, nil)
+		case depth <= 0 && (c == ' ' || c == '\t' || c == '\n'):
+			end(i)
+		case start < 0:
+			start = i
 		}
 	}
-	return false
+	end(len(s))
+	return parts
 }
+
+// spaceSeparated looks for a blank outside parentheses within one comma-separated part.
+func spaceSeparated(s string) bool {
+	return slices.ContainsFunc(toolWords(s), func(words []string) bool { return len(words) > 1 })
+}
+
+// commaSeparated writes the same rules as the client wants them.
+func commaSeparated(s string) string { return strings.Join(slices.Concat(toolWords(s)...), ", ") }
 
 // skillSpecFields: the client never looks at these, the Agent Skills text does.
 func (r *report) skillSpecFields(f *plugin.Value) {
@@ -293,15 +313,17 @@ func (r *report) unknownKeys(kind string, f *plugin.Value, known map[string]bool
 }
 
 // duplicateSkill: of two skills with one name the client loads the first and says nothing.
-func (c *checker) duplicateSkill(r *report, v *plugin.Value, name string) {
+// It reports whether this is the first.
+func (c *checker) duplicateSkill(r *report, v *plugin.Value, name string) bool {
 	if c.skills == nil {
-		return
+		return false
 	}
 	if first, ok := c.skills[name]; ok && first != r.file {
 		r.warn(v, "skill/duplicate-name", fmt.Sprintf("%s has the name %q too, and hides this one", first, name), "give each skill its own name")
-		return
+		return false
 	}
 	c.skills[name] = r.file
+	return true
 }
 
 // skillTree checks the skills below root as the client finds them: a folder with SKILL.md is a leaf, folders that

@@ -1,8 +1,12 @@
 package validate
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -90,7 +94,7 @@ func TestRules(t *testing.T) {
 				"plugin.json:2:9 error plugin/name-charset", "plugin.json:2:17 warning plugin/unknown-field", "plugin.json:2:43 error plugin/author"}},
 		{"a dual bundle has no finding", map[string]string{"plugin.json": "{" + schema + `, "name": "demo", "version": "1.0.0"}`,
 			"mcp.json":         `{"$schema": "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json", "mcpServers": {"s": {"type": "stdio", "command": "./bin/x"}}}`,
-			"hooks/hooks.json": "{}", "com.github.copilot/hooks/hooks.json": `{"version": 1, "hooks": {"postToolUse": [{"exec": "${PLUGIN_ROOT}/bin/x"}]}}`,
+			"hooks/hooks.json": "{}", "bin/x": "", "com.github.copilot/hooks/hooks.json": `{"version": 1, "hooks": {"postToolUse": [{"exec": "${PLUGIN_ROOT}/bin/x"}]}}`,
 			".claude-plugin/plugin.json": `{"name": "demo", "version": "1.0.0"}`}, nil},
 		{"an unread agent of a plugin is a warning", map[string]string{"plugin.json": `{"name": "demo"}`, "agents/a.md": "---\nname: x\n---\n", "agents/d/b.agent.md": ""},
 			[]string{"agents/a.md:2:1 warning agent/description-missing", "agents/d/b.agent.md:1:1 warning agent/nested"}},
@@ -100,6 +104,30 @@ func TestRules(t *testing.T) {
 			[]string{".github/plugin/marketplace.json:1:10 error marketplace/name", ".github/plugin/marketplace.json:1:49 error marketplace/person",
 				".github/plugin/marketplace.json:3:10 error marketplace/duplicate", ".github/plugin/marketplace.json:3:25 error marketplace/source",
 				".github/plugin/marketplace.json:4:25 warning marketplace/source", "p/plugin.json:1:2 error plugin/json"}},
+		{"what a skill names and is not there", map[string]string{skill: "---\nname: s\ndescription: d\n---\nRun `scripts/a.py`, then see [the\nguide](references/g.md#x) and [b](./b.md \"t\").\n```\n[no](c.md) python scripts/z.sh\n```\n" +
+			"[web](https://x.y/z.md) [here](#a) `[code](d.md)` ${ROOT}/scripts/q.py [y](there.md)\n", ".github/skills/s/there.md": ""},
+			[]string{skill + ":5:6 warning skill/missing-reference", skill + ":6:8 warning skill/missing-reference", skill + ":6:35 warning skill/missing-reference",
+				skill + ":8:19 warning skill/missing-reference"}},
+		{"agents that hide each other", map[string]string{agent: "---\nname: N\ndescription: d\n---\n", ".github/agents/a.md": "---\ndescription: d\n---\n", ".claude/agents/b.md": "---\nname: N\ndescription: d\n---\n"},
+			[]string{".claude/agents/b.md:2:7 warning agent/duplicate-name", ".github/agents/a.md:1:1 warning agent/duplicate-id"}},
+		{"a command that a skill hides, one with a bad name, and bad fields", map[string]string{skill: "---\nname: s\ndescription: d\n---\n", ".claude/commands/s.md": "text", ".claude/commands/a!.md": "",
+			".claude/commands/c.md": "---\nname: 3\ndescription: []\nargument-hint: [x]\n---\n"},
+			[]string{".claude/commands/a!.md:1:1 warning command/file-name", ".claude/commands/c.md:2:7 error command/name-type", ".claude/commands/c.md:3:14 error command/description-type",
+				".claude/commands/c.md:4:16 error command/argument-hint-type", ".claude/commands/s.md:1:1 warning command/hidden"}},
+		{"programs and folders that are not there", map[string]string{hooks: "{\"hooks\": {\"preToolUse\": [\n{\"bash\": \"./scripts/no.sh x\"},\n{\"bash\": \"./scripts/yes.sh\", \"cwd\": \".\"},\n{\"bash\": \"x\", \"cwd\": \"gone\"},\n{\"bash\": \"ls\"}]}}", "scripts/yes.sh": ""},
+			[]string{hooks + ":2:10 warning hooks/command-missing", hooks + ":4:22 warning hooks/cwd-missing"}},
+		{"folders of other programs", map[string]string{".cursor/skills/x/SKILL.md": "", ".agents/agents/y.agent.md": ""},
+			[]string{".agents/agents/y.agent.md:1:1 warning agent/location", ".cursor/skills/x/SKILL.md:1:1 warning skill/location"}},
+		{"the client's own folder", map[string]string{"config.json": "{}", "settings.json": `{"hooks": []}`, "skills/a/SKILL.md": "---\nname: 1\n---\n", "agents/a.md": "---\n---\n", "hooks/h.json": "[]", "hooks.json": "{}",
+			"installed-plugins/_direct/p/plugin.json": "null"},
+			[]string{"agents/a.md:2:1 error agent/description-missing", "hooks.json:1:1 warning hooks/location", "hooks/h.json:1:1 error hooks/not-an-object", "installed-plugins/_direct/p/plugin.json:1:1 error plugin/not-an-object",
+				"settings.json:1:11 error hooks/hooks-type", "skills/a/SKILL.md:2:1 warning skill/description-missing", "skills/a/SKILL.md:2:7 error skill/name-type"}},
+		{"settings of a repository", map[string]string{".github/copilot/settings.json": `{"model": 1, "mergeStrategy": "x", "enabledPlugins": {"a": 1}, "beep": 3}`, ".claude/settings.json": `{"model": 1, "disableAllHooks": "x"}`,
+			".claude/settings.local.json": "[]"},
+			[]string{".claude/settings.json:1:33 error settings/field-type", ".claude/settings.local.json:1:1 error settings/not-an-object", ".github/copilot/settings.json:1:11 error settings/field-type",
+				".github/copilot/settings.json:1:31 error settings/field-type", ".github/copilot/settings.json:1:60 error settings/field-type"}},
+		{"equal names in JSON: the last counts", map[string]string{hooks: `{"hooks": 1, "hooks": {"preToolUse": 1, "preToolUse": []}}`},
+			[]string{hooks + ":1:14 warning json/repeated-key", hooks + ":1:41 warning json/repeated-key", hooks + ":1:55 warning hooks/empty"}},
 		{"plugins beside each other", map[string]string{"a/plugin.json": `{"name": "a"}`, "b/plugin.json": "[", "c/readme.md": ""},
 			[]string{"b/plugin.json:1:2 error plugin/json"}},
 		{"other JSON in a folder called hooks", map[string]string{"hooks/data.json": `{"preToolUse": {"timeoutSec": 5}}`, "hooks/h.json": `{"preToolUse": []}`},
@@ -155,5 +183,110 @@ func TestFindingsAreComplete(t *testing.T) {
 	}
 	if len(without) > 0 {
 		t.Errorf("no hint: %v", slices.Sorted(maps.Keys(without)))
+	}
+}
+
+// The first skills take the room for descriptions; what the model is not shown at all takes none.
+func TestListingBudget(t *testing.T) {
+	files := map[string]string{}
+	for i := range 16 {
+		files[fmt.Sprintf(".github/skills/s%02d/SKILL.md", i)] = fmt.Sprintf("---\nname: s%02d\ndescription: %s\n---\n", i, strings.Repeat("<", 225))
+	}
+	// 94 characters around each entry, 3 of the name, and `&lt;` for each `<`: the 16th goes over 15,000.
+	if diff := cmp.Diff([]string{".github/skills/s15/SKILL.md:1:1 warning skill/listing-budget"}, check(files, Options{})); diff != "" {
+		t.Errorf("16 skills (-want +got):\n%s", diff)
+	}
+	files[".github/skills/s00/SKILL.md"] = "---\nname: s00\ndescription: d\ndisable-model-invocation: true\n---\n"
+	if diff := cmp.Diff([]string{}, check(files, Options{})); diff != "" {
+		t.Errorf("15 skills for the model (-want +got):\n%s", diff)
+	}
+}
+
+// Links and modes need a real folder.
+func TestFilesOfAPlugin(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no modes, and links need a privilege")
+	}
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"bin/run": 0o644, "bin/ok": 0o755, "bin/data": 0o644, "skills/s/scripts/a.py": 0o644} {
+		text := "#!/bin/sh\n"
+		if name == "bin/data" {
+			text = "data"
+		}
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"plugin.json": `{"name": "p", "mcpServers": {"s": {"command": "./bin/run"}}}`, "skills/s/SKILL.md": "---\nname: s\ndescription: d\n---\n",
+		"hooks.json": `{"hooks": {"preToolUse": [{"exec": "${PLUGIN_ROOT}/bin/run"}, {"exec": "./bin/ok"}]}}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"out": "/etc/hostname", "up": "../x", "gone": "nothing", "in": "plugin.json"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	findings, _, err := Paths([]string{dir}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, f := range findings {
+		rel, err := filepath.Rel(dir, f.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %s %s %s", rel, f.Severity, f.Voice, f.Rule))
+	}
+	want := []string{"bin/run warning copilot file/not-executable", "gone warning copilot plugin/link-broken", "hooks.json warning copilot hooks/command-not-executable",
+		"out warning spec plugin/link-outside", "plugin.json warning copilot mcp/command-not-executable", "skills/s/scripts/a.py warning copilot file/not-executable",
+		"up warning spec plugin/link-outside"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// --kind wins over name and place.
+func TestKind(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	skill, object := write("SKILL.md", "---\nname: a/b\n---\n"), write("x.txt", "{}")
+	for _, tt := range []struct{ path, kind, want string }{
+		{skill, "", "skill/name-charset"}, {skill, "agent", "agent/description-missing"}, {skill, "command", "command/name-charset"},
+		{object, "", "file/unknown"}, {object, "hooks", "hooks/hooks-type"}, {object, "marketplace", "marketplace/field-type"}, {object, "settings", ""}, {object, "plugin", ""}, {object, "mcp", ""},
+		{dir, "", "skill/name-charset"}, {dir, "plugin", "plugin/manifest-missing"}, {dir, "marketplace", "marketplace/missing"}, {dir, "skill", "skill/name-charset"},
+		{dir, "agent", "agent/description-missing"}, {dir, "repository", ""}, {dir, "home", ""}, {dir, "hooks", ""}, {dir, "command", "command/name-charset"},
+	} {
+		findings, _, err := Paths([]string{tt.path}, Options{Kind: tt.kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range findings {
+			if f.Severity == Error {
+				got = f.Rule
+				break
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s as %q: %q, want %q", filepath.Base(tt.path), tt.kind, got, tt.want)
+		}
+	}
+	for _, tt := range []struct{ path, kind string }{{dir, "nope"}, {skill, "repository"}, {skill, "home"}} {
+		var kind *KindError
+		if _, _, err := Paths([]string{tt.path}, Options{Kind: tt.kind}); !errors.As(err, &kind) || kind.ExitCode() != 2 || kind.Hint() == "" {
+			t.Errorf("%s: %v, want a KindError", tt.kind, err)
+		}
 	}
 }

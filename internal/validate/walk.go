@@ -72,7 +72,7 @@ func (c *checker) agentTree(root string, flat, quiet bool) {
 			return fs.SkipDir
 		case d.IsDir():
 		case plugin.IsAgentFile(p):
-			c.agent(p, quiet)
+			c.agent(p, root, quiet)
 		case strings.HasSuffix(strings.ToLower(d.Name()), ".agent.md"):
 			c.open(p).warn(nil, "agent/file-name", agentFileName, "rename it")
 		}
