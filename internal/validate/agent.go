@@ -31,6 +31,7 @@ func (c *checker) agent(file, root string, quiet bool) {
 		r.refuse(nil, "agent/file-size", "file exceeds the 1 MiB size limit", "keep the prompt short")
 		return
 	}
+	r.fixFrontmatter()
 	a := plugin.ParseAgent(strings.TrimPrefix(file, root+"/"), data)
 	if a.Doc.BadUTF8 {
 		r.refuse(nil, "agent/utf8", "stream did not contain valid UTF-8", "save the file as UTF-8")

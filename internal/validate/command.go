@@ -31,6 +31,9 @@ func (c *checker) command(file string) {
 		return
 	}
 	doc, err := plugin.ParseCommand(data)
+	if err != nil || doc.Fields.Is(plugin.Map) { // without frontmatter nothing is ours to change
+		r.fixFrontmatter()
+	}
 	if !r.parsed("command", "", err) {
 		return
 	}

@@ -94,6 +94,7 @@ func (r *report) utf8JSON(rule, before, unreadable string) (*plugin.Value, bool)
 }
 
 func (r *report) parseJSON(data []byte, rule, before string) (*plugin.Value, bool) {
+	r.fixJSON()
 	root, err := plugin.ParseJSON(data)
 	if e, bad := err.(*plugin.SyntaxError); bad { //nolint:errorlint // ParseJSON promises this type
 		r.refuseAt(e.Line, e.Column, rule, before+e.Problem, e.Advice)

@@ -16,19 +16,26 @@ import (
 // marketplace, a skill, a repository with the client's folders in it, or a collection of those.
 // A folder with nothing to check is no finding; the Summary then counts no file. The error is a path that is not there.
 func Paths(paths []string, o Options) ([]Finding, Summary, error) {
-	if o.Kind != "" && !slices.Contains(Kinds, o.Kind) {
-		return nil, Summary{}, &KindError{Kind: o.Kind}
-	}
-	var all []*checker
-	for _, p := range paths {
-		found, err := one(p, o)
-		if err != nil {
-			return nil, Summary{}, err
-		}
-		all = append(all, found...)
+	all, err := run(paths, o)
+	if err != nil {
+		return nil, Summary{}, err
 	}
 	findings, s := finish(all)
 	return findings, s, nil
+}
+
+func run(paths []string, o Options) (all []*checker, err error) {
+	if o.Kind != "" && !slices.Contains(Kinds, o.Kind) {
+		return nil, &KindError{Kind: o.Kind}
+	}
+	for _, p := range paths {
+		found, err := one(p, o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
 }
 
 // Kinds are what --kind may say.

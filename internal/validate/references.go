@@ -86,6 +86,7 @@ func (c *checker) executables(dir string, deep bool) {
 			return nil
 		}
 		if c.needsBit(p) {
+			c.fix(p, func(f *Fix) { f.Executable = true })
 			c.open(p).warn(nil, "file/not-executable", "begins with #! and cannot be executed", "run `chmod +x "+path.Base(p)+"`")
 		}
 		return nil
@@ -158,6 +159,7 @@ func (r *report) program(v *plugin.Value, relative bool, rule, after string) {
 		case !r.c.exists(at):
 			r.warn(v, rule+"-missing", "there is no "+f+after, "add the file, or correct the path")
 		case runtime.GOOS != "windows" && r.c.needsBit(at):
+			r.c.fix(at, func(f *Fix) { f.Executable = true })
 			r.warn(v, rule+"-not-executable", f+" cannot be executed", "run `chmod +x "+f+"`")
 		}
 	}

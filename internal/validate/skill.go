@@ -52,6 +52,7 @@ func (c *checker) skill(file, folder string) {
 		r.refuse(nil, "skill/file-size", tooLarge, "keep SKILL.md below 1 MiB: move text to files beside it")
 		return
 	}
+	r.fixFrontmatter()
 	s := plugin.ParseSkill(file, folder, data)
 	if s.Doc.BadUTF8 {
 		r.warn(nil, "skill/utf8", "bytes that are not UTF-8 are replaced by U+FFFD", "save the file as UTF-8")
@@ -185,23 +186,27 @@ func (r *report) comment(kind string, f *plugin.Value, name string) {
 	if v == nil || !v.Plain || v.Kind != plugin.String {
 		return
 	}
-	data, ok := r.read(kind + "/unreadable")
-	if !ok {
-		return
-	}
-	lines := strings.Split(string(data), "\n")
-	if v.Line > len(lines) {
-		return
-	}
-	line := []rune(strings.TrimPrefix(lines[v.Line-1], "\uFEFF"))
-	if v.Column > len(line) {
-		return
-	}
-	rest := string(line[v.Column-1:])
-	if i := strings.Index(rest, " #"); i >= 0 && strings.HasPrefix(v.Text, strings.TrimSpace(rest[:i])) && !strings.Contains(v.Text, " #") {
-		at := v.Column + len([]rune(rest[:i])) + 1
+	if at := commentAt(string(r.data), v); at > 0 {
 		r.add(Warning, v.Line, at, kind+"/comment-in-value", name+" ends before ` #`: the rest of the line is a comment", "put the whole value in double quotes")
 	}
+}
+
+// commentAt is the column of the `#` that ends an unquoted value on its line; 0 where there is none.
+func commentAt(text string, v *plugin.Value) int {
+	lines := strings.Split(text, "\n")
+	if v.Line > len(lines) {
+		return 0
+	}
+	line := []rune(strings.TrimPrefix(lines[v.Line-1], bom))
+	if v.Column > len(line) {
+		return 0
+	}
+	rest := string(line[v.Column-1:])
+	i := strings.Index(rest, " #")
+	if i < 0 || !strings.HasPrefix(v.Text, strings.TrimSpace(rest[:i])) || strings.Contains(v.Text, " #") {
+		return 0
+	}
+	return v.Column + len([]rune(rest[:i])) + 1
 }
 
 func (r *report) allowedTools(kind string, v *plugin.Value) {

@@ -56,6 +56,8 @@ type Options struct {
 	Dir    string // where relative paths begin, absolute
 	Kind   string // one of Kinds: what every path is, whatever its place says; "" finds out
 	Home   string // the client's own folder, absolute; "" knows it by its name only
+
+	fix bool // work out what can be repaired
 }
 
 // Plugin checks the plugin in fsys. name is what its folder is called: the fallback for missing names; prefix is put
@@ -79,6 +81,7 @@ type checker struct {
 	skills   map[string]string // name → file, of one family of folders
 	agents   map[string]string // id → file, of one family of folders
 	titles   map[string]string // an agent's name → file
+	fixes    map[string]Fix    // by file
 	listing  []listed          // what the model is shown of the skills, in order
 }
 

@@ -18,7 +18,8 @@ import (
 const schema = `"$schema": "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json"`
 
 // check lays the files in memory and shows each finding as `file:line:col severity rule`.
-func check(files map[string]string, o Options) []string {
+func check(t *testing.T, files map[string]string, o Options) []string {
+	t.Helper()
 	fsys := fstest.MapFS{}
 	for name, text := range files {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
@@ -26,6 +27,7 @@ func check(files map[string]string, o Options) []string {
 	c := &checker{fsys: fsys, name: "demo", options: o}
 	more := c.dir("/demo", o)
 	findings, _ := finish(append(more, c))
+	checkRules(t, findings)
 	got := []string{}
 	for _, f := range findings {
 		got = append(got, fmt.Sprintf("%s:%d:%d %s %s", strings.ReplaceAll(f.File, `\`, "/"), f.Line, f.Column, f.Severity, f.Rule))
@@ -135,7 +137,7 @@ func TestRules(t *testing.T) {
 		{"nothing", map[string]string{"README.md": "# x"}, nil},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(append([]string{}, tt.want...), check(tt.files, Options{})); diff != "" {
+		if diff := cmp.Diff(append([]string{}, tt.want...), check(t, tt.files, Options{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
@@ -145,7 +147,7 @@ func TestRules(t *testing.T) {
 func TestStrict(t *testing.T) {
 	files := map[string]string{".github/skills/s/SKILL.md": "---\nname: Other\ndescription: d\nfoo: 1\n---\n"}
 	want := []string{".github/skills/s/SKILL.md:2:7 error skill/name-portable", ".github/skills/s/SKILL.md:4:1 warning skill/unknown-field"}
-	if diff := cmp.Diff(want, check(files, Options{Strict: true})); diff != "" {
+	if diff := cmp.Diff(want, check(t, files, Options{Strict: true})); diff != "" {
 		t.Errorf("strict (-want +got):\n%s", diff)
 	}
 }
@@ -165,7 +167,9 @@ func TestFindingsAreComplete(t *testing.T) {
 	rules := map[string]bool{}
 	without := map[string]bool{}
 	for _, c := range loaderCases(t) {
-		for _, f := range c.inMemory(t) {
+		findings := c.inMemory(t)
+		checkRules(t, findings)
+		for _, f := range findings {
 			rules[f.Rule] = true
 			if f.Message == "" || strings.Count(f.Rule, "/") != 1 || strings.ToLower(f.Rule) != f.Rule {
 				t.Errorf("%s/%s: %+v", c.Kind, c.ID, f)
@@ -193,11 +197,11 @@ func TestListingBudget(t *testing.T) {
 		files[fmt.Sprintf(".github/skills/s%02d/SKILL.md", i)] = fmt.Sprintf("---\nname: s%02d\ndescription: %s\n---\n", i, strings.Repeat("<", 225))
 	}
 	// 94 characters around each entry, 3 of the name, and `&lt;` for each `<`: the 16th goes over 15,000.
-	if diff := cmp.Diff([]string{".github/skills/s15/SKILL.md:1:1 warning skill/listing-budget"}, check(files, Options{})); diff != "" {
+	if diff := cmp.Diff([]string{".github/skills/s15/SKILL.md:1:1 warning skill/listing-budget"}, check(t, files, Options{})); diff != "" {
 		t.Errorf("16 skills (-want +got):\n%s", diff)
 	}
 	files[".github/skills/s00/SKILL.md"] = "---\nname: s00\ndescription: d\ndisable-model-invocation: true\n---\n"
-	if diff := cmp.Diff([]string{}, check(files, Options{})); diff != "" {
+	if diff := cmp.Diff([]string{}, check(t, files, Options{})); diff != "" {
 		t.Errorf("15 skills for the model (-want +got):\n%s", diff)
 	}
 }
