@@ -113,9 +113,9 @@ func fixOne(text string) (string, bool) {
 	for _, f := range doc.Fields.Fields {
 		fixed := text
 		switch {
-		case textFields[f.Name] && (f.Value.Kind == plugin.Number || f.Value.Kind == plugin.Bool),
-			f.Name == "argument-hint" && f.Value.Kind == plugin.List,
-			textFields[f.Name] && f.Value.Plain && commentAt(text, f.Value) > 0:
+		case textFields[f.Name] && f.Value.Plain && (f.Value.Kind == plugin.Number || f.Value.Kind == plugin.Bool):
+			fixed = quoteScalar(text, f.Value)
+		case f.Name == "argument-hint" && f.Value.Kind == plugin.List, textFields[f.Name] && f.Value.Plain && cutWord(text, f.Value):
 			fixed = quoteLine(text, f.Value.Line)
 		case f.Name == "allowed-tools" && f.Value.Is(plugin.String) && f.Value.Line > 0 && spaceSeparated(f.Value.Text):
 			fixed = replaceValue(text, f.Value.Line, quoted(commaSeparated(f.Value.Text)))
@@ -141,6 +141,26 @@ func quoteLine(text string, line int) string {
 	lines := strings.Split(text, "\n")
 	if m := valueLine.FindStringSubmatch(lines[line-1]); m != nil && m[2] != "" {
 		lines[line-1] = m[1] + quoted(m[2]) + m[3]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// cutWord reports whether the value ends before a word such as `#12`: `# ` may well be meant as a comment.
+func cutWord(text string, v *plugin.Value) bool {
+	at := commentAt(text, v)
+	if at == 0 {
+		return false
+	}
+	line := []rune(strings.Split(text, "\n")[v.Line-1])
+	return at < len(line) && line[at] > ' '
+}
+
+// quoteScalar quotes what the value says and keeps a comment behind it.
+func quoteScalar(text string, v *plugin.Value) string {
+	lines := strings.Split(text, "\n")
+	line := []rune(lines[v.Line-1])
+	if at := v.Column - 1; at <= len(line) && strings.HasPrefix(string(line[at:]), v.Text) {
+		lines[v.Line-1] = string(line[:at]) + quoted(v.Text) + strings.TrimPrefix(string(line[at:]), v.Text)
 	}
 	return strings.Join(lines, "\n")
 }
