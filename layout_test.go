@@ -47,6 +47,7 @@ var home = map[string][]string{
 	"github.com/Masterminds/semver/v3":         {"internal/copilot", "internal/plugin"},
 	"modernc.org/sqlite":                       {"internal/store"},
 	"golang.org/x/sys":                         {"internal/spool", "internal/capture", "internal/install"},
+	"github.com/owenrumney/go-sarif/v3":        {"test"},
 	"github.com/google/go-cmp":                 {"test"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"test"},
 	"github.com/rogpeppe/go-internal":          {"test"},

@@ -18,7 +18,9 @@ type (
 	}
 	sarifRun struct {
 		Tool       sarifTool     `json:"tool"`
+		Language   string        `json:"language"`
 		ColumnKind string        `json:"columnKind"`
+		LineEnds   []string      `json:"newlineSequences"`
 		Results    []sarifResult `json:"results"`
 	}
 	sarifTool struct {
@@ -28,6 +30,7 @@ type (
 		Name           string      `json:"name"`
 		Version        string      `json:"version"`
 		InformationURI string      `json:"informationUri"`
+		Language       string      `json:"language"`
 		Rules          []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
@@ -70,8 +73,8 @@ type (
 
 func printFindingsSARIF(e *env, findings []validate.Finding, _ validate.Summary) error {
 	level := map[string]string{validate.Error: "error", validate.Warning: "warning", validate.Info: "note"}
-	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}, Tool: sarifTool{sarifDriver{
-		Name: "copilot-mem", Version: pluginVersion(), InformationURI: "https://github.com/copilot-mem/copilot-mem", Rules: []sarifRule{}}}}
+	run := sarifRun{Language: "en-US", ColumnKind: "unicodeCodePoints", LineEnds: []string{"\r\n", "\n"}, Results: []sarifResult{}, Tool: sarifTool{sarifDriver{
+		Name: "copilot-mem", Version: pluginVersion(), InformationURI: "https://github.com/copilot-mem/copilot-mem", Language: "en-US", Rules: []sarifRule{}}}}
 	index := map[string]int{}
 	for _, r := range validate.Rules {
 		if !slices.ContainsFunc(findings, func(f validate.Finding) bool { return f.Rule == r.ID }) {
