@@ -39,7 +39,11 @@ const byteOrderMark = "\uFEFF"
 // The error is a *FrameError or a *SyntaxError.
 func ParseDocument(data []byte) (*Document, error) {
 	d := &Document{BadUTF8: !utf8.Valid(data)}
-	text, bom := strings.CutPrefix(string([]rune(string(data))), byteOrderMark)
+	text := string(data)
+	if d.BadUTF8 {
+		text = string([]rune(text)) // one U+FFFD for each bad byte
+	}
+	text, bom := strings.CutPrefix(text, byteOrderMark)
 	d.BOM = bom
 	first, rest, _ := strings.Cut(text, "\n")
 	if !isDelimiter(first) {

@@ -13,11 +13,9 @@ import (
 )
 
 var (
-	// Files that Agent Skills keeps beside SKILL.md, as they are named in a text.
-	bundledFile = regexp.MustCompile(`(?:^|[\s"'(=` + "`" + `])((?:\./)?(?:scripts|references|assets)/[\w./-]*\w\.\w+)`)
-	inlineLink  = regexp.MustCompile(`\]\(<?([^)<>\s]+)>?(?:\s+["'(][^)]*)?\)`)
-	inlineCode  = regexp.MustCompile("`[^`]*`")
-	notAFile    = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*:|#|/|\?)|[{}$*|]|\.\.\.`)
+	inlineLink = regexp.MustCompile(`\]\(<?([^)<>\s]+)>?(?:\s+["'(][^)]*)?\)`)
+	inlineCode = regexp.MustCompile("`[^`]*`")
+	notAFile   = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*:|#|/|\?)|[{}$*|]|\.\.\.`)
 )
 
 // references warns of files that a skill's text names and that are not there. dir is the skill's folder.
@@ -33,10 +31,10 @@ func (r *report) references(dir, body string) {
 		case fenced != "" && strings.HasPrefix(trimmed, fenced) && strings.Trim(trimmed, fenced[:1]) == "":
 			fenced = ""
 		}
-		for _, m := range bundledFile.FindAllStringSubmatchIndex(text, -1) {
-			r.reference(dir, text[m[2]:m[3]], line, len([]rune(text[:m[2]]))+1, seen)
+		for _, m := range bundledFiles(text) {
+			r.reference(dir, text[m[0]:m[1]], line, len([]rune(text[:m[0]]))+1, seen)
 		}
-		if fenced == "" {
+		if fenced == "" && strings.Contains(text, "](") {
 			plain := inlineCode.ReplaceAllStringFunc(text, func(code string) string { return strings.Repeat(" ", len(code)) })
 			for _, m := range inlineLink.FindAllStringSubmatchIndex(plain, -1) {
 				r.reference(dir, plain[m[2]:m[3]], line, len([]rune(text[:m[2]]))+1, seen)
@@ -46,7 +44,42 @@ func (r *report) references(dir, body string) {
 	}
 }
 
+// bundledFolders are where Agent Skills keeps the files of a skill.
+var bundledFolders = []string{"scripts/", "references/", "assets/"}
+
+// bundledFiles finds where a line names files of those folders: after a blank, a quote or a bracket, with an ending.
+func bundledFiles(line string) (places [][2]int) {
+	for _, folder := range bundledFolders {
+		for at := 0; ; {
+			i := strings.Index(line[at:], folder)
+			if i < 0 {
+				break
+			}
+			start, end := at+i, at+i+len(folder)
+			for end < len(line) && pathByte(line[end]) {
+				end++
+			}
+			at = end
+			if strings.HasSuffix(line[:start], "./") {
+				start -= 2
+			}
+			name := strings.TrimRight(line[start:end], "./-")
+			if ending := path.Ext(name); len(ending) > 1 && (start == 0 || strings.IndexByte(" \t\"'(=`", line[start-1]) >= 0) {
+				places = append(places, [2]int{start, start + len(name)})
+			}
+		}
+	}
+	return places
+}
+
+func pathByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '/' || c == '-'
+}
+
 func fenceOf(line string) string {
+	if line == "" || line[0] != '`' && line[0] != '~' {
+		return ""
+	}
 	for _, c := range []string{"`", "~"} {
 		if fence := line[:len(line)-len(strings.TrimLeft(line, c))]; len(fence) >= 3 {
 			return fence
@@ -56,18 +89,19 @@ func fenceOf(line string) string {
 }
 
 func (r *report) reference(dir, target string, line, col int, seen map[string]bool) {
-	if notAFile.MatchString(target) {
+	at := path.Join(dir, target)
+	if seen[at] || notAFile.MatchString(target) {
 		return
 	}
+	seen[at] = true
 	target, _, _ = strings.Cut(target, "#")
 	if plain, err := url.PathUnescape(target); err == nil {
 		target = plain
 	}
-	at := path.Join(dir, target)
-	if target == "" || !strings.ContainsAny(target, "./") || seen[at] || !fs.ValidPath(at) {
+	at = path.Join(dir, target)
+	if target == "" || !strings.ContainsAny(target, "./") || !fs.ValidPath(at) {
 		return
 	}
-	seen[at] = true
 	if !r.c.exists(at) && !(fs.ValidPath(path.Clean(target)) && r.c.exists(path.Clean(target))) {
 		r.specAt(line, col, "skill/missing-reference", fmt.Sprintf("there is no %s beside SKILL.md", target), "add the file, or correct the path: it is relative to SKILL.md")
 	}

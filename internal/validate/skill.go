@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf16"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
@@ -42,23 +45,82 @@ var fieldTwins = map[string]string{
 }
 
 // skill checks one SKILL.md; folder is the name of the folder it lies in.
-func (c *checker) skill(file, folder string) {
-	r := c.open(file)
+func (c *checker) skill(file, folder string) { c.settle(c.readSkill(file, folder)) }
+
+// checked is one skill by itself.
+type checked struct {
+	alone  *checker
+	report *report
+	skill  plugin.Skill
+	ok     bool // the client loads it
+}
+
+// readSkill checks what does not depend on other skills, and touches nothing that they touch.
+func (c *checker) readSkill(file, folder string) checked {
+	alone := &checker{fsys: c.fsys, name: c.name, prefix: c.prefix, options: c.options, whole: c.whole}
+	done := checked{alone: alone, report: alone.open(file)}
+	if !done.read(folder) {
+		return done
+	}
+	done.ok = !slices.ContainsFunc(alone.findings, func(f Finding) bool { return f.Severity == Error && f.Voice == Copilot })
+	done.report.references(path.Dir(file), done.skill.Doc.Body)
+	alone.executables(path.Join(path.Dir(file), "scripts"), false)
+	done.report.data = nil
+	return done
+}
+
+// settle takes over what was found, and compares the skill with those before it.
+func (c *checker) settle(done checked) {
+	c.findings = append(c.findings, done.alone.findings...)
+	for file := range done.alone.files {
+		c.open(file)
+	}
+	for file, f := range done.alone.fixes {
+		c.fix(file, func(to *Fix) { *to = f })
+	}
+	done.report.c = c
+	if done.ok && c.duplicateSkill(done.report, done.skill.Doc.Fields.Get("name"), done.skill.Name) {
+		c.list(done.report, done.skill)
+	}
+}
+
+// settleAll checks skills on all processors, and settles them in their order.
+func (c *checker) settleAll(skills []skillFile) {
+	done := make([]checked, len(skills))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(skills)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(skills)); i = next.Add(1) - 1 {
+				done[i] = c.readSkill(skills[i].file, skills[i].folder)
+			}
+		})
+	}
+	wg.Wait()
+	for _, d := range done {
+		c.settle(d)
+	}
+}
+
+// read parses the file and checks its fields; it reports whether there are any.
+func (d *checked) read(folder string) bool {
+	r := d.report
 	data, ok := r.read("skill/unreadable")
 	if !ok {
-		return
+		return false
 	}
 	if len(data) > plugin.MaxFileSize {
 		r.refuse(nil, "skill/file-size", tooLarge, "keep SKILL.md below 1 MiB: move text to files beside it")
-		return
+		return false
 	}
 	r.fixFrontmatter()
-	s := plugin.ParseSkill(file, folder, data)
+	s := plugin.ParseSkill(r.file, folder, data)
+	d.skill = s
 	if s.Doc.BadUTF8 {
 		r.warn(nil, "skill/utf8", "bytes that are not UTF-8 are replaced by U+FFFD", "save the file as UTF-8")
 	}
 	if !r.parsed("skill", "", s.Err) {
-		return
+		return false
 	}
 	if s.Doc.BOM {
 		r.spec(nil, "skill/bom", "the file begins with a byte order mark", "save the file as UTF-8 without a byte order mark")
@@ -73,11 +135,7 @@ func (c *checker) skill(file, folder string) {
 	}
 	r.skillSpecFields(f)
 	r.unknownKeys("skill", f, skillFields)
-	if c.duplicateSkill(r, f.Get("name"), s.Name) {
-		c.list(r, s)
-	}
-	r.references(path.Dir(file), s.Doc.Body)
-	c.executables(path.Join(path.Dir(file), "scripts"), false)
+	return true
 }
 
 // invocable checks what skills and slash commands have in common, in the client's words for the one or the other.
@@ -334,7 +392,9 @@ func (c *checker) duplicateSkill(r *report, v *plugin.Value, name string) bool {
 // skillTree checks the skills below root as the client finds them: a folder with SKILL.md is a leaf, folders that
 // begin with a dot are passed over, and the file's name is exact. Silent in the client, so warnings here.
 func (c *checker) skillTree(root string) {
-	c.skillDir(root, c.base(root), nil)
+	var skills []skillFile
+	c.skillDir(root, c.base(root), nil, &skills)
+	c.settleAll(skills)
 }
 
 // base is the name of a folder, also where it is the root of fsys.

@@ -13,8 +13,11 @@ const (
 	hookFileName  = "never looked at: a hook file ends in lowercase .json and does not begin with a dot"
 )
 
-// skillDir goes down from dir; above are the folders that lead to it, for links that lead back.
-func (c *checker) skillDir(dir, folder string, above []fs.FileInfo) {
+// skillFile is a SKILL.md and the name of its folder.
+type skillFile struct{ file, folder string }
+
+// skillDir goes down from dir and collects the skills; above are the folders that lead to it, for links that lead back.
+func (c *checker) skillDir(dir, folder string, above []fs.FileInfo, skills *[]skillFile) {
 	info, err := fs.Stat(c.fsys, dir)
 	if err != nil || plugin.Loops(info, above) {
 		return
@@ -31,7 +34,7 @@ func (c *checker) skillDir(dir, folder string, above []fs.FileInfo) {
 		switch {
 		case d.Name() == "SKILL.md" && c.isFile(p):
 			leaf = true
-			c.skill(p, folder)
+			*skills = append(*skills, skillFile{p, folder})
 		case c.isDir(p):
 			folders = append(folders, p)
 		case strings.EqualFold(d.Name(), "SKILL.md") || strings.EqualFold(d.Name(), "SKILL.markdown"):
@@ -45,7 +48,7 @@ func (c *checker) skillDir(dir, folder string, above []fs.FileInfo) {
 		case strings.HasPrefix(path.Base(p), "."):
 			c.hiddenSkills(p, "skill/dot-directory", "never found: folders that begin with a dot are passed over", "rename the folder")
 		default:
-			c.skillDir(p, path.Base(p), above)
+			c.skillDir(p, path.Base(p), above, skills)
 		}
 	}
 }
