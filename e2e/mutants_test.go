@@ -24,6 +24,7 @@ const (
 	hookFile    = ".github/hooks/h.json"
 	settingFile = ".github/copilot/settings.json"
 	marketFile  = ".github/plugin/marketplace.json"
+	commandFile = ".claude/commands/c1.md"
 )
 
 // validFiles are folders that the client takes without a word, by kind; the mutated file stands first.
@@ -43,6 +44,10 @@ var validFiles = map[string][][2]string{
 		{agentFile, "---\ndescription: d\nhooks:\n  preToolUse:\n    - type: command\n      bash: \"true\"\n      timeoutSec: 5\n      matcher: bash|edit\n  PostToolUse:\n    - matcher: Bash\n      hooks:\n" +
 			"        - type: command\n          command: \"true\"\n  sessionStart:\n    - type: prompt\n      prompt: hello\n---\nP\n"},
 		{agentFile, "---\ndescription: d\ninclude-custom-instructions: true\ndeferred-tool-loading: true\ngithub:\n  toolsets: [all]\nmcp-servers:\n---\nP\n"},
+	},
+	"command": {
+		{commandFile, "---\nname: c1\ndescription: \"Does it\"\nargument-hint: \"[x]\"\nallowed-tools: view, bash\ndisable-model-invocation: false\nmodel: x\n---\nDo $ARGUMENTS\n"},
+		{commandFile, "Do it.\n\n---\n\nThen stop.\n"},
 	},
 	"hooks": {
 		{hookFile, `{"version": 1, "disableAllHooks": false, "hooks": {"preToolUse": [{"type": "command", "bash": "true", "powershell": "exit 0", "timeoutSec": 10, "cwd": ".", "env": {"A": "b"}, "matcher": "bash|edit"}],` +
@@ -75,6 +80,7 @@ var beside = map[string]map[string]string{
 	"plugin.json": {"skills/s1/SKILL.md": "---\nname: s1\ndescription: d\n---\nB\n", "agents/a.agent.md": "---\ndescription: d\n---\nP\n",
 		"hooks.json": `{"hooks": {"preToolUse": [{"bash": "true"}]}}`, ".mcp.json": `{"mcpServers": {}}`, "commands/c.md": "C\n"},
 	"hooks.json": {"plugin.json": `{"name": "demo"}`},
+	".mcp.json":  {"plugin.json": `{"name": "demo"}`},
 	marketFile:   {"p/demo/plugin.json": `{"name": "demo"}`},
 }
 

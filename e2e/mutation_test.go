@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
 
 // TestMutantsAgree breaks valid files in small ways, asks the client and `copilot-mem validate` about each, and wants
@@ -51,8 +53,8 @@ func TestMutantsAgree(t *testing.T) {
 			}
 			if (len(theirs) > 0) != (len(ours[dir]) > 0) {
 				t.Errorf("%s %s\nclient: %q\nours:   %q\n%s", kind, mutants[i].how, theirs, ours[dir], mutants[i].files[mutants[i].file])
-			} else if os.Getenv("COPILOT_MEM_MUTATION_MESSAGES") != "" && len(theirs) > 0 {
-				compareMessages(t, theirs, ours[dir])
+			} else if kind == "skill" && len(theirs) == 0 {
+				o.compareSkill(t, mutants[i])
 			}
 		}
 		t.Logf("%s: %d mutants, the client refuses %d", kind, perKind, refused)
@@ -62,11 +64,14 @@ func TestMutantsAgree(t *testing.T) {
 	}
 }
 
-func compareMessages(t *testing.T, theirs, ours []string) {
-	for _, m := range theirs {
-		if !slices.ContainsFunc(ours, func(o string) bool { return strings.Contains(m, o) }) {
-			t.Logf("MESSAGE client %q ours %q", m, ours)
-		}
+// compareSkill wants the name and the description that the client has read from a skill.
+func (o *oracle) compareSkill(t *testing.T, m mutant) {
+	t.Helper()
+	s := plugin.ParseSkill(m.file, "s1", []byte(m.files[m.file]))
+	if len(o.skills) != 1 || o.skills[0].Name != s.Name {
+		t.Errorf("skill %s: the client has %+v, we read the name %q\n%s", m.how, o.skills, s.Name, m.files[m.file])
+	} else if d := o.skills[0].Description; s.Doc.Fields.Get("description") != nil && d != s.Description {
+		t.Errorf("skill %s: the client has the description %q, we %q\n%s", m.how, d, s.Description, m.files[m.file])
 	}
 }
 
@@ -112,7 +117,8 @@ func (w *world) verdicts(dirs []string) map[string][]string {
 
 // oracle asks the client.
 type oracle struct {
-	rpc *rpc
+	rpc    *rpc
+	skills []struct{ Name, Description string } // that the last answer had
 }
 
 // ask returns what the client says against the files in dir; nothing when it takes them.
@@ -122,10 +128,12 @@ func (o *oracle) ask(kind, dir string) []string {
 		Errors   []string
 		Warnings []string
 		Agents   []struct{ Path string }
+		Skills   []struct{ Name, Description string }
 	}
 	switch kind {
-	case "skill":
+	case "skill", "command":
 		o.rpc.call("skills.discover", paths, &found)
+		o.skills = found.Skills
 	case "agent":
 		// The reason stands in the log only: an agent that is not listed was refused.
 		o.rpc.call("agents.discover", paths, &found)
