@@ -63,7 +63,8 @@ func ParseDocument(data []byte) (*Document, error) {
 		return d, &FrameError{Line: 1, Advice: closingAdvice(rest)}
 	}
 	var err error
-	d.Fields, err = ParseYAML([]byte(d.Raw), 2)
+	// The client parses the lines between, without the last line end: a block at the end has none either.
+	d.Fields, err = ParseYAML([]byte(strings.TrimSuffix(strings.TrimSuffix(d.Raw, "\n"), "\r")), 2)
 	return d, err
 }
 
