@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -32,13 +33,16 @@ func TestMutantsAgree(t *testing.T) {
 	var hello struct{ OK bool }
 	o.rpc.call("connect", map[string]any{}, &hello)
 
+	seeds := recordedFiles(t)
+	for kind, files := range validFiles {
+		seeds[kind] = append(seeds[kind], slices.Repeat(files, 1+len(seeds[kind])/len(files))...)
+	}
 	for _, kind := range slices.Sorted(maps.Keys(validFiles)) {
 		rnd := rand.New(rand.NewPCG(uint64(seed), uint64(len(kind))))
 		dirs := make([]string, perKind)
 		mutants := make([]mutant, perKind)
 		for i := range perKind {
-			valid := validFiles[kind][rnd.IntN(len(validFiles[kind]))]
-			mutants[i] = mutate(rnd, valid)
+			mutants[i] = mutate(rnd, pick(rnd, seeds[kind]))
 			dirs[i] = filepath.Join(w.Root, "mutants", kind, fmt.Sprintf("m%05d", i))
 			for name, text := range mutants[i].files {
 				w.write(filepath.Join(dirs[i], name), text)
@@ -64,10 +68,40 @@ func TestMutantsAgree(t *testing.T) {
 	}
 }
 
+// recordedFiles are those of the recorded cases that the client takes and that are one file, by kind.
+func recordedFiles(t *testing.T) map[string][][2]string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(repoRoot, "internal", "validate", "testdata", "loader.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := map[string]string{"skill": ".github/skills", "agent": ".github/agents", "hooks": "."}
+	seeds := map[string][][2]string{}
+	for line := range strings.Lines(string(data)) {
+		var c struct {
+			Kind, Verdict string
+			Files         map[string]any
+		}
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		dir, ok := below[c.Kind]
+		if !ok || len(c.Files) != 1 || c.Verdict != "loaded" {
+			continue
+		}
+		for name, content := range c.Files {
+			if text, ok := content.(string); ok && len(text) < 5000 {
+				seeds[c.Kind] = append(seeds[c.Kind], [2]string{path.Join(dir, name), text})
+			}
+		}
+	}
+	return seeds
+}
+
 // compareSkill wants the name and the description that the client has read from a skill.
 func (o *oracle) compareSkill(t *testing.T, m mutant) {
 	t.Helper()
-	s := plugin.ParseSkill(m.file, "s1", []byte(m.files[m.file]))
+	s := plugin.ParseSkill(m.file, path.Base(path.Dir(m.file)), []byte(m.files[m.file]))
 	if len(o.skills) != 1 || o.skills[0].Name != s.Name {
 		t.Errorf("skill %s: the client has %+v, we read the name %q\n%s", m.how, o.skills, s.Name, m.files[m.file])
 	} else if d := o.skills[0].Description; s.Doc.Fields.Get("description") != nil && d != s.Description {
