@@ -168,7 +168,7 @@ func (c *checker) legacyServers(v *plugin.Value, r *report) {
 	}
 	switch {
 	case file != "":
-		if v != nil && v.Kind != plugin.Null {
+		if at, _ := inside(v.Str()); !absent(v) && at != file {
 			r.warn(v, "plugin/servers-shadowed", "mcpServers is ignored: "+file+" is read", "keep one of the two")
 		}
 		c.serverFile(file)
@@ -178,7 +178,7 @@ func (c *checker) legacyServers(v *plugin.Value, r *report) {
 		} else {
 			r.warn(v, "plugin/missing-path", "there is no "+v.Text+" inside the plugin", "create it, or remove it here")
 		}
-	case v == nil || v.Kind == plugin.Null:
+	case absent(v):
 	case !v.Is(plugin.Map) || v.Get("mcpServers") != nil:
 		r.warn(v, "plugin/servers-wrapped", "mcpServers of this form load nothing", "write the map of servers itself")
 	default:

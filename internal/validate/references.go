@@ -121,7 +121,11 @@ func (c *checker) executables(dir string, deep bool) {
 		}
 		if c.needsBit(p) {
 			c.fix(p, func(f *Fix) { f.Executable = true })
-			c.open(p).warn(nil, "file/not-executable", "begins with #! and cannot be executed", "run `chmod +x "+path.Base(p)+"`")
+			severity := Warning
+			if ending := path.Ext(p); ending != "" && ending != ".sh" && ending != ".bash" { // usually given to its interpreter
+				severity = Info
+			}
+			c.open(p).add(severity, 1, 1, "file/not-executable", "begins with #! and cannot be executed", "run `chmod +x "+path.Base(p)+"`")
 		}
 		return nil
 	})

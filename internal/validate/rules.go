@@ -169,6 +169,6 @@ var Rules = []Rule{
 	{"mcp/command-missing", Warning, Copilot, "The server's program is not there"},
 	{"mcp/command-not-executable", Warning, Copilot, "The server's program cannot be executed"},
 	{"json/repeated-key", Warning, Copilot, "One name twice in an object: the last wins"},
-	{"file/not-executable", Warning, Copilot, "A script that begins with `#!` cannot be executed"},
+	{"file/not-executable", Warning, Copilot, "A script that begins with `#!` cannot be executed (info where the ending names an interpreter)"},
 	{"file/unknown", Error, Copilot, "None of the files that are checked here"},
 }

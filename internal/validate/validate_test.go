@@ -89,6 +89,7 @@ func TestRules(t *testing.T) {
 				"hooks.json:4:10 error hooks/type", "hooks/hooks.json:1:1 error hooks/hooks-type"}},
 		{"the second hook file of a plugin", map[string]string{"plugin.json": `{"name": "demo"}`, "hooks.json": `{"hooks": {"stop": []}}`, "hooks/hooks.json": "{}"},
 			[]string{"hooks.json:1:12 warning hooks/unknown-event", "hooks/hooks.json:1:1 warning plugin/hooks-shadowed"}},
+		{"servers named where they are anyway", map[string]string{"plugin.json": `{"name": "demo", "mcpServers": "./.mcp.json"}`, ".mcp.json": `{"mcpServers": {"s": {"command": "x"}}}`}, nil},
 		{"a plugin of Agent Plugins rules", map[string]string{"plugin.json": "{" + schema + ",\n\"name\": \"a--b\", \"skills\": \"x\", \"author\": {\"github\": \"x\"}}",
 			"hooks/hooks.json": "{}", "mcp.json": `{"mcpServers": {"s": {"command": "x"}}}`, ".claude-plugin/plugin.json": `{"name": "c"}`},
 			[]string{".claude-plugin/plugin.json:1:10 warning plugin/manifests-differ", "hooks/hooks.json:1:1 warning plugin/not-read",
@@ -248,7 +249,7 @@ func TestFilesOfAPlugin(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %s %s", rel, f.Severity, f.Voice, f.Rule))
 	}
 	want := []string{"bin/run warning copilot file/not-executable", "gone warning copilot plugin/link-broken", "hooks.json warning copilot hooks/command-not-executable",
-		"out warning spec plugin/link-outside", "plugin.json warning copilot mcp/command-not-executable", "skills/s/scripts/a.py warning copilot file/not-executable",
+		"out warning spec plugin/link-outside", "plugin.json warning copilot mcp/command-not-executable", "skills/s/scripts/a.py info copilot file/not-executable",
 		"up warning spec plugin/link-outside"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
