@@ -13,6 +13,7 @@ import (
 
 // mutant is a folder of files with one of them changed.
 type mutant struct {
+	dir   string
 	files map[string]string
 	file  string // the one that was changed
 	how   string

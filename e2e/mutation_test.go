@@ -38,33 +38,48 @@ func TestMutantsAgree(t *testing.T) {
 		seeds[kind] = append(seeds[kind], slices.Repeat(files, 1+len(seeds[kind])/len(files))...)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(validFiles)) {
-		rnd := rand.New(rand.NewPCG(uint64(seed), uint64(len(kind))))
-		dirs := make([]string, perKind)
-		mutants := make([]mutant, perKind)
-		for i := range perKind {
-			mutants[i] = mutate(rnd, pick(rnd, seeds[kind]))
-			dirs[i] = filepath.Join(w.Root, "mutants", kind, fmt.Sprintf("m%05d", i))
-			for name, text := range mutants[i].files {
-				w.write(filepath.Join(dirs[i], name), text)
-			}
+		t.Run(kind, func(t *testing.T) {
+			w.t, o.rpc.t = t, t
+			o.compare(w, kind, breakFiles(w, kind, seeds[kind], perKind, seed))
+		})
+	}
+}
+
+// breakFiles writes the mutants of one kind, each into a folder of its own.
+func breakFiles(w *world, kind string, valid [][2]string, n, seed int) []mutant {
+	rnd := rand.New(rand.NewPCG(uint64(seed), uint64(len(kind))))
+	mutants := make([]mutant, n)
+	for i := range mutants {
+		m := mutate(rnd, pick(rnd, valid))
+		m.dir = filepath.Join(w.Root, "mutants", kind, fmt.Sprintf("m%05d", i))
+		for name, text := range m.files {
+			w.write(filepath.Join(m.dir, name), text)
 		}
-		ours := w.verdicts(dirs)
-		refused := 0
-		for i, dir := range dirs {
-			theirs := o.ask(kind, dir)
-			if len(theirs) > 0 {
-				refused++
-			}
-			if (len(theirs) > 0) != (len(ours[dir]) > 0) {
-				t.Errorf("%s %s\nclient: %q\nours:   %q\n%s", kind, mutants[i].how, theirs, ours[dir], mutants[i].files[mutants[i].file])
-			} else if kind == "skill" && len(theirs) == 0 {
-				o.compareSkill(t, mutants[i])
-			}
+		mutants[i] = m
+	}
+	return mutants
+}
+
+// compare asks the client and us about every mutant.
+func (o *oracle) compare(w *world, kind string, mutants []mutant) {
+	t := w.t
+	t.Helper()
+	ours := w.verdicts(mutants)
+	refused := 0
+	for _, m := range mutants {
+		theirs := o.ask(kind, m.dir)
+		if len(theirs) > 0 {
+			refused++
 		}
-		t.Logf("%s: %d mutants, the client refuses %d", kind, perKind, refused)
-		if refused == 0 || refused == perKind {
-			t.Errorf("%s: %d of %d refused: the mutations say nothing", kind, refused, perKind)
+		if (len(theirs) > 0) != (len(ours[m.dir]) > 0) {
+			t.Errorf("%s\nclient: %q\nours:   %q\n%s", m.how, theirs, ours[m.dir], m.files[m.file])
+		} else if kind == "skill" && len(theirs) == 0 {
+			o.compareSkill(t, m)
 		}
+	}
+	t.Logf("%d mutants, the client refuses %d", len(mutants), refused)
+	if refused == 0 || refused == len(mutants) {
+		t.Errorf("%d of %d refused: the mutations say nothing", refused, len(mutants))
 	}
 }
 
@@ -123,8 +138,12 @@ func setting(t *testing.T, name string, preset int) int {
 }
 
 // verdicts gives the messages of our errors for each folder.
-func (w *world) verdicts(dirs []string) map[string][]string {
+func (w *world) verdicts(mutants []mutant) map[string][]string {
 	w.t.Helper()
+	var dirs []string
+	for _, m := range mutants {
+		dirs = append(dirs, m.dir)
+	}
 	out, stderr, code := w.run(w.Home, w.env(), filepath.Join(w.Bin, "copilot-mem"), append([]string{"validate", "--json"}, dirs...)...)
 	if code != 0 && code != 3 {
 		w.t.Fatalf("validate: exit code %d\n%s", code, stderr)
