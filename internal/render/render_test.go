@@ -49,6 +49,27 @@ func text(tree plugin.Tree) []byte {
 	return b.Bytes()
 }
 
+// The repository is a plugin as it lies there: the hook file that its manifest names is rendered, and kept.
+func TestRepositoryHooks(t *testing.T) {
+	want, err := RepositoryHooks(copilotmem.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("..", "..", "assets", "hooks", "onpath.json")
+	if *update {
+		if err := os.WriteFile(file, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s: run `make golden` (-want +got):\n%s", file, diff)
+	}
+}
+
 func hookProgram(target string) *Program {
 	return &Program{Name: "copilot-mem-hook", Target: target, Data: []byte("program")}
 }
@@ -63,6 +84,7 @@ func TestPluginGolden(t *testing.T) {
 		{"repo", Options{Scope: Repo}},
 		{"repo-vendored", Options{Scope: Repo, Program: hookProgram("linux-arm64")}},
 		{"plugin", Options{Scope: Bundle, Version: "9.8.7", Program: hookProgram("linux-amd64")}},
+		{"plugin-launcher", Options{Scope: Bundle, Version: "9.8.7", Launcher: true}},
 		{"plugin-windows", Options{Scope: Bundle, Version: "9.8.7", Program: hookProgram("windows-amd64")}},
 	}
 	for _, tt := range tests {
