@@ -53,7 +53,11 @@ func (u *universal) claudeAgent(name string, data []byte) (string, []byte) {
 		return "", nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "---\nname: %s\ndescription: %s\n", quoteYAML(portableName(a.Name)), quoteYAML(a.Description))
+	id := a.Name
+	if portableName(id) != id { // a display name: Copilot CLI starts the agent by its file's name
+		id = a.ID
+	}
+	fmt.Fprintf(&b, "---\nname: %s\ndescription: %s\n", quoteYAML(id), quoteYAML(a.Description))
 	if tools, all := u.claudeTools(a.Doc.Fields.Get("tools")); !all {
 		fmt.Fprintf(&b, "tools: %s\n", quoteYAML(strings.Join(tools, ", ")))
 	}
