@@ -78,6 +78,10 @@ func modules(data []byte) []cdx.Component {
 	if err != nil {
 		return nil
 	}
+	return linked(info)
+}
+
+func linked(info *debug.BuildInfo) []cdx.Component {
 	out := []cdx.Component{goModule("stdlib", strings.TrimPrefix(info.GoVersion, "go"))}
 	for _, d := range append([]*debug.Module{&info.Main}, info.Deps...) {
 		if d.Replace != nil {
@@ -97,7 +101,7 @@ func goModule(name, version string) cdx.Component {
 		version = ""
 	}
 	if version != "" {
-		purl += "@" + url.QueryEscape(version)
+		purl += "@" + strings.ReplaceAll(url.PathEscape(version), "+", "%2B")
 	}
 	return cdx.Component{BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: name, Version: version, PackageURL: purl}
 }
