@@ -61,7 +61,8 @@ func (p *packing) programs() ([]render.Programs, error) {
 	return sets, nil
 }
 
-// hooksOnly leaves the main program out of a bundle for several systems: six copies are 80 MB, and no hook starts it.
+// hooksOnly leaves the main program out where the bundle is for several systems: six copies are 80 MB, and no hook
+// starts it. Who wants to search installs it anyway, to have it on PATH.
 func hooksOnly(sets []render.Programs) []render.Programs {
 	for i, s := range sets {
 		sets[i].Files = slices.DeleteFunc(slices.Clone(s.Files), func(f plugin.File) bool { return !hasName(f, hookProgram) })

@@ -57,8 +57,8 @@ type Result struct {
 	Entry     Entry      `json:"-"` // what a marketplace says of the plugin
 }
 
-// epoch is the time of every file where no other is asked for: the earliest that zip can hold.
-var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+// Epoch is the time of every file where no other is asked for: the earliest that zip can hold.
+var Epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Build packs the plugin. The first pack becomes the plugin's folder, and its manifest is the one that counts.
 func Build(packs []Pack, o Options) (Result, error) {
@@ -66,8 +66,8 @@ func Build(packs []Pack, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if o.Time.Before(epoch) {
-		o.Time = epoch
+	if o.Time.Before(Epoch) {
+		o.Time = Epoch
 	}
 	if err := os.MkdirAll(o.Out, 0o755); err != nil {
 		return Result{}, err
@@ -259,7 +259,7 @@ func mode(f plugin.File) fs.FileMode {
 
 // inventory writes the list of what is packed.
 func (b *builder) inventory(m plugin.Manifest, packs []Pack) {
-	data, err := inventory(m, packs, b.time)
+	data, err := Inventory(m, packs, b.time)
 	if b.err == nil {
 		b.err = err
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
 
-// inventory lists what is packed as CycloneDX 1.6: every file with its hash, and for each Go program the modules that
+// Inventory lists what is packed as CycloneDX 1.6: every file with its hash, and for each Go program the modules that
 // were linked into it, as the program itself says. The same plugin gives the same bytes: the serial number is made of
 // the content, the time is the one of the archives.
-func inventory(m plugin.Manifest, packs []Pack, at time.Time) ([]byte, error) {
+func Inventory(m plugin.Manifest, packs []Pack, at time.Time) ([]byte, error) {
 	self := cdx.Component{
 		BOMRef: "plugin", Type: cdx.ComponentTypeApplication, Name: m.Name, Version: m.Version, Description: m.Description,
 		Licenses: licence(m.License),

@@ -27,7 +27,7 @@ func TestInventory(t *testing.T) {
 	}
 	packs := []Pack{{Any, append(demo(), plugin.File{Path: "bin/prog", Data: program})}}
 	m := plugin.Manifest{Name: "demo", Version: "1.2.3", License: "MIT", Author: plugin.Person{Name: "A"}}
-	data, err := inventory(m, packs, epoch)
+	data, err := Inventory(m, packs, Epoch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,13 +63,13 @@ func TestInventory(t *testing.T) {
 			}
 		}
 	}
-	again, err := inventory(m, packs, epoch)
+	again, err := Inventory(m, packs, Epoch)
 	if err != nil || !bytes.Equal(data, again) {
 		t.Errorf("a second time it differs: %v", err)
 	}
 	m.Version = "1.2.4"
 	var first, second struct{ SerialNumber string }
-	other, err := inventory(m, packs, epoch)
+	other, err := Inventory(m, packs, Epoch)
 	if err != nil {
 		t.Fatal(err)
 	}
