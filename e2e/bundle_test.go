@@ -170,9 +170,12 @@ func TestBundleWorks(t *testing.T) {
 			t.Parallel()
 			w := newMemWorld(t)
 			repo := w.repo("fir")
-			host := runtime.GOOS + "/" + runtime.GOARCH
-			p := w.pack("--target", host)
-			args := bring(w, p, w.unpack(p, host, filepath.Join(w.Home, "downloads")))
+			flags, target := []string{"--target", host()}, host()
+			if way == "install" { // the bundle for several systems, with the launcher
+				flags, target = w.ourPrograms(), "any"
+			}
+			p := w.pack(flags...)
+			args := bring(w, p, w.unpack(p, target, filepath.Join(w.Home, "downloads")))
 			checkLoaded(t, w.load(repo, args...), p.Name+":")
 
 			s := tourSession(t, repo, "gadwall")
@@ -189,25 +192,44 @@ func TestBundleWorks(t *testing.T) {
 	}
 }
 
-// probePrograms builds the fixture's program for this system, and a stand-in for another one, so that the bundle has a
-// launcher.
-func probePrograms(t *testing.T, dir string) []string {
+func host() string { return runtime.GOOS + "/" + runtime.GOARCH }
+
+// several gives the flags for a bundle of this system and another one, which has a stand-in for the program: so there
+// is a launcher.
+func several(t *testing.T, dir, program string) []string {
 	t.Helper()
 	other := "windows/arm64"
 	if runtime.GOOS == "windows" {
 		other = "linux/arm64"
 	}
-	host := runtime.GOOS + "/" + runtime.GOARCH
-	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, strings.ReplaceAll(host, "/", "-"))+string(filepath.Separator), "./testdata/probe")
+	stub := filepath.Join(dir, strings.ReplaceAll(other, "/", "-"), program+".exe")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(stub), 0o755), os.WriteFile(stub, []byte("for another system"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--binaries", dir, "--target", host(), "--target", other}
+}
+
+func hostDir(dir string) string { return filepath.Join(dir, strings.ReplaceAll(host(), "/", "-")) }
+
+// ourPrograms is for our own plugin.
+func (w *world) ourPrograms() []string {
+	w.t.Helper()
+	dir := filepath.Join(w.Root, "programs")
+	if err := os.CopyFS(hostDir(dir), os.DirFS(w.Bin)); err != nil {
+		w.t.Fatal(err)
+	}
+	return several(w.t, dir, "copilot-mem-hook")
+}
+
+// probePrograms builds the fixture's program.
+func probePrograms(t *testing.T, dir string) []string {
+	t.Helper()
+	cmd := exec.Command("go", "build", "-o", hostDir(dir)+string(filepath.Separator), "./testdata/probe")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
-	stub := filepath.Join(dir, strings.ReplaceAll(other, "/", "-"), "probe.exe")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(stub), 0o755), os.WriteFile(stub, []byte("for another system"), 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	return []string{"--binaries", dir, "--target", host, "--target", other}
+	return several(t, dir, "probe")
 }
 
 // TestAnybodysPluginWorks: a plugin of the older rules, with a skill, an agent, a command, hooks and an MCP server, is

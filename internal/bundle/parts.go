@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
@@ -47,7 +46,7 @@ func partOf(file string) string {
 	switch {
 	case slices.Contains(plugin.ManifestPaths, file):
 		return "manifests"
-	case path.Base(below) == "mcp.json" || below == ".mcp.json":
+	case below == "mcp.json" || below == ".mcp.json":
 		return "servers"
 	case nested && partFolders[folder] != "":
 		return partFolders[folder]

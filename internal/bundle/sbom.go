@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -53,15 +54,17 @@ func Inventory(m plugin.Manifest, packs []Pack, at time.Time) ([]byte, error) {
 	return encodeBOM(bom)
 }
 
-// licence is an SPDX expression where the text is one; names of one word are all that we tell apart from other texts.
+// spdx has the form of an expression of https://spdx.dev; whether its names are known there, nobody checks here.
+var spdx = regexp.MustCompile(`^\(?[A-Za-z0-9.+-]+\)?( (OR|AND|WITH) \(?[A-Za-z0-9.+-]+\)?)*$`)
+
 func licence(text string) *cdx.Licenses {
 	switch {
 	case text == "":
 		return nil
-	case strings.ContainsAny(text, " /"):
-		return &cdx.Licenses{{License: &cdx.License{Name: text}}}
+	case spdx.MatchString(text):
+		return &cdx.Licenses{{Expression: text}}
 	}
-	return &cdx.Licenses{{Expression: text}}
+	return &cdx.Licenses{{License: &cdx.License{Name: text}}}
 }
 
 func fileComponent(f plugin.File) cdx.Component {

@@ -98,6 +98,18 @@ func TestLinked(t *testing.T) {
 	}
 }
 
+func TestLicence(t *testing.T) {
+	for text, expression := range map[string]bool{"MIT": true, "Apache-2.0 OR MIT": true, "SEE LICENSE IN x": false, "my/own": false} {
+		l := (*licence(text))[0]
+		if (l.Expression == text) != expression || (l.License == nil) != expression {
+			t.Errorf("%s: %+v", text, l)
+		}
+	}
+	if licence("") != nil {
+		t.Error("no licence is one")
+	}
+}
+
 func TestParts(t *testing.T) {
 	tree := plugin.Tree{}
 	for path, n := range map[string]int{"bin/x": 9, "skills/a/SKILL.md": 5, "com.github.copilot/agents/a.md": 1, "com.anthropic.claude-code/agents/a.md": 1,

@@ -1,9 +1,11 @@
 package bundle
 
 import (
+	"bytes"
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
@@ -40,7 +42,20 @@ func Read(s Source) (plugin.Tree, error) {
 			k.tracked[name] = true
 		}
 	}
-	return plugin.Read(k)
+	tree, err := plugin.Read(k)
+	if runtime.GOOS == "windows" {
+		markScripts(tree)
+	}
+	return tree, err
+}
+
+// markScripts is for a system without executable bits: what names its interpreter in the first line is a program.
+func markScripts(tree plugin.Tree) {
+	for i, f := range tree {
+		if bytes.HasPrefix(f.Data, []byte("#!")) {
+			tree[i].Mode |= 0o111
+		}
+	}
 }
 
 // above reads the .gitignore files of the folders from top down to dir, dir itself left out.

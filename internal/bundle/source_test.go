@@ -11,6 +11,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
 
 // write makes files of a map from slash paths to texts.
@@ -66,6 +68,14 @@ func TestReadLeavesOut(t *testing.T) {
 	want := []string{".env.example", ".gitignore", "build/forced.js", "keep.log", "plugin.json", "secret", "x/root-only"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+func TestMarkScripts(t *testing.T) {
+	tree := plugin.Tree{{Path: "a", Data: []byte("#!/bin/sh\n"), Mode: 0o666}, {Path: "b", Data: []byte("# no"), Mode: 0o666}}
+	markScripts(tree)
+	if mode(tree[0]) != 0o755 || mode(tree[1]) != 0o644 {
+		t.Errorf("modes %v and %v", tree[0].Mode, tree[1].Mode)
 	}
 }
 

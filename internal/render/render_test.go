@@ -22,7 +22,12 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
+	kept(t, filepath.Join("testdata", name+".golden"), got)
+}
+
+// kept compares a file of the repository with what is rendered; -update writes it.
+func kept(t *testing.T, file string, got []byte) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(file, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -55,19 +60,7 @@ func TestRepositoryHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join("..", "..", "assets", "hooks", "onpath.json")
-	if *update {
-		if err := os.WriteFile(file, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s: run `make golden` (-want +got):\n%s", file, diff)
-	}
+	kept(t, filepath.Join("..", "..", "assets", "hooks", "onpath.json"), want)
 }
 
 func hookProgram(target string) *Program {
