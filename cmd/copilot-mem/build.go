@@ -85,6 +85,9 @@ func newPacking(e *env, args []string, f buildFlags) (*packing, error) {
 	if f.version != "" && plugin.CheckVersion(f.version) != nil {
 		return nil, &usageError{fmt.Errorf("--version %s: not a semantic version", f.version), "write three numbers, such as 1.0.0"}
 	}
+	if p.dir != "" && p.dir == e.absolute(f.out) {
+		return nil, &usageError{fmt.Errorf("--out %s: the plugin itself lies there", f.out), "name another folder, such as dist: one inside the plugin is not packed"}
+	}
 	var err error
 	if p.limit, err = parseSize(f.maxSize); err != nil {
 		return nil, &usageError{fmt.Errorf("--max-size %s: not a size", f.maxSize), "write a number and B, KB, MB or GB, such as 50MB"}

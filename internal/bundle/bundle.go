@@ -78,7 +78,7 @@ func Build(packs []Pack, o Options) (Result, error) {
 	}
 	defer root.Close()
 	b := builder{root: root, time: o.Time, result: Result{
-		Name: safe(m.Name), Version: safe(m.Version), Out: o.Out, Parts: Parts(packs[0].Tree), Entry: entryOf(m),
+		Name: safe(m.Name), Version: m.Version, Out: o.Out, Parts: Parts(packs[0].Tree), Entry: entryOf(m),
 	}}
 	b.folder(packs[0])
 	for _, p := range packs {
@@ -139,9 +139,9 @@ func version(tree plugin.Tree, text string) error {
 	return nil
 }
 
-var unsafeName = regexp.MustCompile(`[^A-Za-z0-9.+-]+`)
+var unsafeName = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
-// safe is a text that can stand in a file name of every system and in a marketplace.
+// safe is a name that can stand in a file name of every system and in a marketplace.
 func safe(s string) string {
 	return strings.Trim(unsafeName.ReplaceAllString(s, "-"), "-.")
 }

@@ -38,7 +38,7 @@ func (b *builder) marketplaces(m plugin.Manifest) {
 		description = b.result.Name
 	}
 	catalogue := plugin.Marketplace{
-		Name: b.result.Name + "-bundle", Owner: owner, Metadata: &plugin.MarketplaceMeta{Description: description, Version: m.Version},
+		Name: marketplaceName(b.result.Name), Owner: owner, Metadata: &plugin.MarketplaceMeta{Description: description, Version: m.Version},
 		Plugins: []Entry{b.result.Entry},
 	}
 	data, err := catalogue.Encode()
@@ -47,6 +47,12 @@ func (b *builder) marketplaces(m plugin.Manifest) {
 	}
 	b.file(".github/plugin/marketplace.json", "marketplace", Any, data)
 	b.file(".claude-plugin/marketplace.json", "marketplace", Any, data)
+}
+
+// marketplaceName is the plugin's with an ending, within the 64 characters that the client takes.
+func marketplaceName(plugin string) string {
+	const ending = "-bundle"
+	return strings.TrimRight(plugin[:min(len(plugin), 64-len(ending))], "-.") + ending
 }
 
 // AddTo puts a built plugin into the marketplace in dir: its files where the entry points, and the entry into every

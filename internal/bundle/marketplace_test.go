@@ -70,6 +70,15 @@ func TestAddEntry(t *testing.T) {
 	}
 }
 
+func TestMarketplaceName(t *testing.T) {
+	long := strings.Repeat("a", 56) + "-bcdefgh"
+	for in, want := range map[string]string{"demo": "demo-bundle", long: strings.Repeat("a", 56) + "-bundle"} {
+		if got := marketplaceName(in); got != want || len(got) > 64 {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
 func TestAddTo(t *testing.T) {
 	r := build(t, one(demo()), Options{Out: filepath.Join(t.TempDir(), "dist")})
 	if _, err := AddTo(t.TempDir(), r); err == nil || !strings.Contains(err.Error(), "no marketplace.json") {
