@@ -125,11 +125,11 @@ func system(dir string) (plugin.Tree, error) {
 
 // pack writes one archive, in the form that its system unpacks by itself.
 func pack(out, name string, tree plugin.Tree, windows bool) error {
-	make, ending := bundle.TarGz, ".tar.gz"
+	archive, ending := bundle.TarGz, ".tar.gz"
 	if windows {
-		make, ending = bundle.Zip, ".zip"
+		archive, ending = bundle.Zip, ".zip"
 	}
-	data, err := make(tree, name, bundle.Epoch)
+	data, err := archive(tree, name, bundle.Epoch)
 	if err != nil {
 		return err
 	}

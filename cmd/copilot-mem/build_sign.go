@@ -13,9 +13,9 @@ import (
 
 // signer is a program that signs one file; the zero value signs nothing.
 type signer struct {
-	path string
-	make string // the ending of the signature
-	args func(file, signature string) []string
+	path   string
+	ending string // of the signature's name
+	args   func(file, signature string) []string
 }
 
 // The programs that can sign, in the order in which they are looked for. cosign writes a bundle that holds all that
@@ -75,7 +75,7 @@ func (p *packing) sign() error {
 		return nil
 	}
 	sums := filepath.Join(p.result.Out, "SHA256SUMS")
-	signature := sums + p.signer.make
+	signature := sums + p.signer.ending
 	if err := os.Remove(signature); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

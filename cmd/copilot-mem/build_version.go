@@ -93,9 +93,9 @@ func tracked(dir string) (top string, files []string, err error) {
 	return top, strings.FieldsFunc(list, func(r rune) bool { return r == 0 }), nil
 }
 
-// gitOutput is empty where git has no answer.
+// gitOutput is empty where git has no answer. A repository's settings must not start a program.
 func gitOutput(dir string, args ...string) string {
-	cmd := exec.Command("git", args...)
+	cmd := exec.Command("git", append([]string{"-c", "core.fsmonitor=false"}, args...)...)
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	if err != nil {

@@ -245,6 +245,10 @@ func (u *universal) skillFolders(p string) []string {
 
 // skill hoists one that lies deeper below skills/, and copies one from elsewhere: something else may name its files.
 func (u *universal) skill(dir string) {
+	if dir == "." {
+		u.rootSkill()
+		return
+	}
 	to := path.Join("skills", path.Base(dir))
 	if dir == to {
 		return
