@@ -25,7 +25,7 @@ func TestValidateExitCodes(t *testing.T) {
 		{exitUsage, []string{"validate"}},
 		{exitUsage, []string{"validate", "--format", "sarif", bad}},
 		{exitUsage, []string{"build", "--target", "x", "--out", filepath.Join(dir, "out")}},
-		{exitFailed, []string{"build", dir, "--out", filepath.Join(dir, "out")}},
+		{exitFindings, []string{"build", dir, "--out", filepath.Join(dir, "out")}},
 	} {
 		var stdout, stderr bytes.Buffer
 		if got := run(tt.args, os.Stdin, &stdout, &stderr); got != tt.want {
