@@ -202,8 +202,8 @@ func several(t *testing.T, dir, program string) []string {
 	if runtime.GOOS == "windows" {
 		other = "linux/arm64"
 	}
-	stub := filepath.Join(dir, strings.ReplaceAll(other, "/", "-"), program+".exe")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(stub), 0o755), os.WriteFile(stub, []byte("for another system"), 0o755)); err != nil {
+	standIn := filepath.Join(dir, strings.ReplaceAll(other, "/", "-"), program+".exe")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(standIn), 0o755), os.WriteFile(standIn, []byte("for another system"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	return []string{"--binaries", dir, "--target", host(), "--target", other}
