@@ -42,6 +42,7 @@ var home = map[string][]string{
 	"github.com/charmbracelet/huh":             {"cmd/copilot-mem"},
 	"golang.org/x/term":                        {"cmd/copilot-mem"},
 	"github.com/aymanbagabas/go-udiff":         {"cmd/copilot-mem"},
+	"github.com/adrg/frontmatter":              {"internal/plugin"},
 	"go.yaml.in/yaml/v3":                       {"internal/plugin"},
 	"github.com/otiai10/copy":                  {"internal/install"},
 	"github.com/Masterminds/semver/v3":         {"internal/copilot", "internal/plugin"},
@@ -49,6 +50,8 @@ var home = map[string][]string{
 	"golang.org/x/sys":                         {"internal/spool", "internal/capture", "internal/install"},
 	"github.com/owenrumney/go-sarif/v3":        {"test"},
 	"github.com/google/go-cmp":                 {"test"},
+	"github.com/CycloneDX/cyclonedx-go":        {"internal/bundle"},
+	"github.com/rhysd/actionlint":              {"test"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"test"},
 	"github.com/rogpeppe/go-internal":          {"test"},
 }

@@ -29,7 +29,7 @@ func TestValidateExitCodes(t *testing.T) {
 		{exitUsage, []string{"validate", "--fix", bad}},
 		{exitFindings, []string{"validate", "--fix", "--yes", bad}},
 		{exitUsage, []string{"build", "--target", "x", "--out", filepath.Join(dir, "out")}},
-		{exitFailed, []string{"build", dir, "--out", filepath.Join(dir, "out")}},
+		{exitFindings, []string{"build", dir, "--out", filepath.Join(dir, "out")}},
 	} {
 		var stdout, stderr bytes.Buffer
 		if got := run(tt.args, os.Stdin, &stdout, &stderr); got != tt.want {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/adrg/frontmatter"
 )
 
 // Document is a markdown file with YAML frontmatter.
@@ -75,7 +77,14 @@ func ParseCommand(data []byte) (*Document, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("---")) {
 		return ParseDocument(data)
 	}
-	return &Document{Body: string(text), BOM: bom, BadUTF8: !utf8.Valid(data), Fields: &Value{Kind: Null, Line: 1, Column: 1}}, nil
+	// The splitter knows the other ways to begin a frontmatter (+++, ---toml, ;;;), which the client takes for text; it is
+	// asked for `---` only and finds none.
+	var none any
+	body, err := frontmatter.Parse(bytes.NewReader(text), &none, frontmatter.NewFormat("---", "---", func([]byte, any) error { return nil }))
+	if err != nil {
+		return nil, err
+	}
+	return &Document{Body: string(body), BOM: bom, BadUTF8: !utf8.Valid(data), Fields: &Value{Kind: Null, Line: 1, Column: 1}}, nil
 }
 
 func isDelimiter(line string) bool { return strings.TrimRight(line, " \t\r") == "---" }

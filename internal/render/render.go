@@ -32,7 +32,9 @@ type Options struct {
 	HookCommand string   // absolute path of the program that the hooks run; scope user only
 	HookArgs    []string // what stands before the event's name: "capture" where the program is copilot-mem itself
 	Version     string   // empty: the version in plugin.json
+	HookProgram string   // scope plugin: what the hooks start in bin/; empty: Program's name, else copilot-mem-hook
 	Program     *Program // scope plugin: packed into bin/; scope repo: vendored; nil: nothing packed
+	Launcher    bool     // scope plugin: what the hooks start in bin/ is a launcher for several systems
 }
 
 // Plugin renders the files of one scope. assets holds plugin.json and the folder assets. The paths are relative to the
@@ -96,7 +98,7 @@ func (r *renderer) read(name string) []byte {
 // bundle is the one layout that Agent Plugins 1.0, Copilot CLI and Claude Code all load.
 func (r *renderer) bundle() {
 	m := r.manifest()
-	r.addJSON("plugin.json", m)
+	r.addJSON("plugin.json", agentPlugins(m))
 	r.skills("skills")
 	r.agents("com.github.copilot/agents")
 	r.hookFile("com.github.copilot/hooks/hooks.json", r.bundleEntry)
