@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,7 +27,8 @@ func hookMain() {
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nowhere": nowhere},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("COPILOT_HOME", filepath.Join(e.WorkDir, "copilot"))
@@ -33,4 +37,28 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700)
 		},
 	})
+}
+
+// nowhere PATH WORD… fails when one of the words stands in the bytes of a file at or below PATH, in any case, or in a name.
+func nowhere(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: nowhere PATH WORD…")
+	}
+	seen := 0
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		seen++
+		data, err := os.ReadFile(path)
+		for _, word := range args[1:] {
+			if bytes.Contains(bytes.ToLower(data), []byte(word)) || strings.Contains(strings.ToLower(d.Name()), word) {
+				ts.Fatalf("%s holds %q", path, word)
+			}
+		}
+		return err
+	}))
+	if seen == 0 {
+		ts.Fatalf("%s: no file to look at", args[0])
+	}
 }
