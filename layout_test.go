@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"bundle":   {"plugin"},
 	"capture":  {"hook", "redact", "spool", "datadir"},
 	"ingest":   {"hook", "memory", "spool"},
+	"history":  {"copilot", "memory", "redact"},
 	"doctor":   {},
 }
 
@@ -42,7 +43,7 @@ var home = map[string][]string{
 	"github.com/charmbracelet/huh":     {"cmd/copilot-mem"},
 	"golang.org/x/term":                {"cmd/copilot-mem"},
 	"github.com/adrg/frontmatter":      {"internal/plugin"},
-	"go.yaml.in/yaml/v3":               {"internal/plugin"},
+	"go.yaml.in/yaml/v3":               {"internal/plugin", "internal/history"},
 	"github.com/otiai10/copy":          {"internal/install"},
 	"github.com/Masterminds/semver/v3": {"internal/copilot", "internal/plugin"},
 	"modernc.org/sqlite":               {"internal/store"},

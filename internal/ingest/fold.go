@@ -254,6 +254,8 @@ func match(m memory.Entry, e hook.Event) int64 {
 		return memory.MatchKey(m.SessionID, memory.ClassCall, m.Tool, memory.CanonicalJSON(m.ToolInput))
 	case hook.PostToolUse, hook.PostToolUseFailure:
 		return memory.MatchKey(m.SessionID, memory.ClassResult, m.Tool, m.Text)
+	case "transcript.assistant.message":
+		return memory.MatchKey(m.SessionID, memory.ClassAnswer, "", m.Text)
 	case hook.ErrorOccurred:
 		return memory.MatchKey(m.SessionID, memory.ClassError, "", m.Text)
 	case hook.UserPromptSubmitted:

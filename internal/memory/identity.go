@@ -51,6 +51,7 @@ const (
 	ClassSaid       Class = "said"   // to the agent, by whomever
 	ClassCall       Class = "call"   // of a tool
 	ClassResult     Class = "result" // of a tool, also of one that failed
+	ClassAnswer     Class = "answer" // of the agent
 	ClassError      Class = "error"  // of the model
 	ClassStart      Class = "start"  // of a session
 	ClassEnd        Class = "end"

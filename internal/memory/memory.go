@@ -26,6 +26,10 @@ const (
 	KindNotification Kind = "notification"
 	// KindReasoning is what the model thought; it is imported only when asked for.
 	KindReasoning Kind = "reasoning"
+	// KindSkill says that a skill was used; its text is not kept.
+	KindSkill Kind = "skill"
+	// KindPermission says that a tool was not allowed to run.
+	KindPermission Kind = "permission"
 	// KindAbort says that the user stopped a turn.
 	KindAbort Kind = "abort"
 )
@@ -86,6 +90,15 @@ const (
 	FromElsewhere  Sources = 4 // a note, or an import of another program's log
 )
 
+// Project is what is known of one project.
+type Project struct {
+	Name                     string
+	Sessions, Turns, Entries int
+	First, Last              time.Time // of its entries; zero without any
+	Folders                  []string  // the working folders seen, sorted
+	Aliases                  []string  // names that were merged into it, sorted
+}
+
 // Query is what a search asks for. Zero fields do not filter.
 type Query struct {
 	Text    string
@@ -106,4 +119,28 @@ type Hit struct {
 	Snippet string
 	Score   float64  // higher is better
 	Reasons []string // why it was found; filled when asked for
+}
+
+// Outline is an [Entry] without what it says.
+type Outline struct {
+	ID        string
+	Aliases   []string // ids that other sources gave it
+	Kind      Kind
+	Time      time.Time
+	AgentID   string
+	Sources   Sources
+	Withdrawn bool
+}
+
+// Change says what an addition to the store did, or would do.
+type Change struct {
+	Added, Duplicates int
+	Merged            int // of the duplicates: those that had something to add to what was known
+}
+
+// Transcript is what the store knows of a file that was read as a whole.
+type Transcript struct {
+	Path, Session string
+	Stamp         string // changes with the file, and with the way it was read
+	Problems      string // JSON
 }
