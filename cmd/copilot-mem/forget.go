@@ -226,15 +226,15 @@ func (e *env) sweep(ctx context.Context, db *store.DB, sel store.Selection, foun
 }
 
 func purgeFiles(dir datadir.Dir, drop dropper, found store.Forgotten) (removed int, err error) {
-	if removed, err = (spool.Spool{Dir: dir.Spool()}).Purge(drop.line, true); err != nil {
+	if removed, err = (spool.Spool{Dir: dir.Spool()}).Edit(drop.edit, true); err != nil {
 		return removed, err
 	}
 	sink := spool.Spool{Dir: dir.Forward()}
-	n, err := sink.Purge(drop.line, true)
+	n, err := sink.Edit(drop.edit, true)
 	if removed += n; err != nil {
 		return removed, err
 	}
-	n, err = sink.Filter(drop.line)
+	n, err = sink.EditWaiting(drop.edit)
 	if removed += n; err != nil {
 		return removed, err
 	}

@@ -26,6 +26,14 @@ type dropper struct {
 	sel store.Selection
 }
 
+// edit removes the lines that go.
+func (d dropper) edit(line []byte) []byte {
+	if d.line(line) {
+		return nil
+	}
+	return line
+}
+
 // line judges one line of a spool's file. One that cannot be read may be part of anything: it goes with everything but
 // single entries, unless it plainly is of something else.
 func (d dropper) line(raw []byte) bool {

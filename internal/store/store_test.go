@@ -57,7 +57,7 @@ func openNew(tb testing.TB) *DB {
 func entry(id, session string, kind memory.Kind, second int, text string) memory.Entry {
 	return memory.Entry{
 		ID: id, SessionID: session, Kind: kind, Time: t0.Add(time.Duration(second) * time.Second), Text: text,
-		Cwd: "/src/app", Project: "github.com/acme/app", Branch: "main",
+		Sources: memory.FromHook, Cwd: "/src/app", Project: "github.com/acme/app", Branch: "main",
 	}
 }
 
