@@ -32,11 +32,17 @@ type entryJSON struct {
 	AgentID    string          `json:"agentId"`
 	Truncated  bool            `json:"truncated"`
 	Redacted   int             `json:"redacted"`
+	CallID     string          `json:"callId"`
+	ExitCode   *int            `json:"exitCode"`
+	Files      []string        `json:"files"`
+	Model      string          `json:"model"`
+	Withdrawn  bool            `json:"withdrawn"`
 }
 
 func toEntryJSON(m memory.Entry) entryJSON {
 	return entryJSON{
 		m.ID, string(m.Kind), m.Turn, jsonTime(m.Time), m.Tool, m.ToolInput, m.ResultType, m.Text, m.AgentID, m.Truncated, m.Redacted,
+		m.CallID, m.ExitCode, append([]string{}, m.Files...), m.Model, m.Withdrawn,
 	}
 }
 
@@ -162,6 +168,12 @@ func printEntries(e *env, s memory.Session, entries []memory.Entry, marked strin
 		}
 		if m.AgentID != "" {
 			notes += "  agent " + short(m.AgentID)
+		}
+		if m.ExitCode != nil && *m.ExitCode != 0 {
+			notes += "  exit code " + strconv.Itoa(*m.ExitCode)
+		}
+		if m.Withdrawn {
+			notes += "  withdrawn"
 		}
 		if m.Redacted > 0 {
 			notes += "  " + plural(m.Redacted, "secret", "secrets") + " taken out"

@@ -143,4 +143,5 @@ type Transcript struct {
 	Path, Session string
 	Stamp         string // changes with the file, and with the way it was read
 	Problems      string // JSON
+	File          string // identity and size when it was last looked at
 }

@@ -26,15 +26,26 @@ func (db *DB) Import(ctx context.Context, sessions []memory.Session, entries []m
 
 // Transcript returns what is known of a file; the zero value when nothing is.
 func (db *DB) Transcript(ctx context.Context, path string) (t memory.Transcript, err error) {
-	err = db.read(ctx, func(scan func(...any) error) error { return scan(&t.Path, &t.Session, &t.Stamp, &t.Problems) },
-		"SELECT path, session, stamp, problems FROM transcripts WHERE path = ?", path)
+	err = db.read(ctx, func(scan func(...any) error) error { return scan(&t.Path, &t.Session, &t.Stamp, &t.Problems, &t.File) },
+		"SELECT path, session, stamp, problems, file FROM transcripts WHERE path = ?", path)
 	return t, err
 }
 
-// SetTranscript remembers a file that was read to its end.
+// SetTranscript remembers a file that was read to its end; t.File is not looked at.
 func (db *DB) SetTranscript(ctx context.Context, t memory.Transcript) error {
 	return db.explain("write store", db.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO transcripts (path, session, stamp, problems) VALUES (?, ?, ?, ?)", t.Path, t.Session, t.Stamp, t.Problems)
+		_, err := tx.ExecContext(ctx, `INSERT INTO transcripts (path, session, stamp, problems, file) VALUES (?, ?, ?, ?, '')
+ON CONFLICT (path) DO UPDATE SET session = excluded.session, stamp = excluded.stamp, problems = excluded.problems`,
+			t.Path, t.Session, t.Stamp, t.Problems)
+		return err
+	}))
+}
+
+// SawTranscript remembers which file a path was, and nothing of its content.
+func (db *DB) SawTranscript(ctx context.Context, t memory.Transcript) error {
+	return db.explain("write store", db.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO transcripts (path, session, stamp, problems, file) VALUES (?, ?, '', '', ?)
+ON CONFLICT (path) DO UPDATE SET file = excluded.file`, t.Path, t.Session, t.File)
 		return err
 	}))
 }

@@ -24,12 +24,13 @@ CREATE TABLE aliases (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX aliases_seq ON aliases (seq);
 
--- Files that were read as a whole, and as what, so that they are not read again while they stay the same.
+-- Files that were read as a whole, so that they are not read again while they stay the same.
 CREATE TABLE transcripts (
   path     TEXT PRIMARY KEY,
   session  TEXT NOT NULL,
-  stamp    TEXT NOT NULL, -- size, time and identity of the file, and how it was read
-  problems TEXT NOT NULL  -- JSON: what could not be read
+  stamp    TEXT NOT NULL, -- size and time of the file when it was read, and how it was read; empty: only looked at
+  problems TEXT NOT NULL, -- JSON: what could not be read
+  file     TEXT NOT NULL  -- identity and size of the file when it was last looked at
 ) STRICT, WITHOUT ROWID;
 
 -- Projects under another name: of two that were merged, or of a folder that was moved.
