@@ -97,8 +97,8 @@ func (e *env) catchUp(ctx context.Context, dir datadir.Dir, db *store.DB) (inges
 // maxWhole is the longest transcript that a reader of the store waits for; `import` reads any.
 const maxWhole = 8 << 20
 
-// readWhole reads the transcripts of sessions that have ended, or from which the user took something back: only the whole
-// file says what is no longer part of the conversation, and some of what no hook tells.
+// readWhole reads the transcripts of sessions that were not looked at before, that have ended, or from which the user took
+// something back: only the whole file says what is no longer part of the conversation, and some of what no hook tells.
 func (e *env) readWhole(ctx context.Context, db *store.DB, sessions []memory.Session) (added int, err error) {
 	var files []history.File
 	var seen []memory.Transcript
@@ -112,7 +112,7 @@ func (e *env) readWhole(ctx context.Context, db *store.DB, sessions []memory.Ses
 			return 0, err
 		}
 		rewritten := isRewritten(&known, info)
-		if info.Size() <= maxWhole && (rewritten || !s.EndedAt.IsZero()) {
+		if info.Size() <= maxWhole && (known.Path == "" || rewritten || !s.EndedAt.IsZero()) {
 			files = append(files, history.File{Path: s.TranscriptPath, Source: history.Copilot, Size: info.Size(), ModTime: info.ModTime()})
 		}
 		if rewritten || known.Path == "" {

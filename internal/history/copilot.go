@@ -304,8 +304,12 @@ func (t *transcript) shutdown(e event) (problem, fatal error) {
 	var d struct{ ShutdownType, ErrorReason string }
 	problem = decode(e.Data, &d)
 	c := cleanText(d.ErrorReason)
+	how := name(d.ShutdownType)
+	if how == "routine" {
+		how = "complete" // as hooks say it
+	}
 	return problem, t.emit(memory.Entry{
-		Kind: memory.KindSessionEnd, ResultType: name(d.ShutdownType), Match: memory.MatchKey(t.session, memory.ClassEnd, "", ""),
+		Kind: memory.KindSessionEnd, ResultType: how, Match: memory.MatchKey(t.session, memory.ClassEnd, "", ""),
 	}, e.Type, "", c)
 }
 

@@ -16,14 +16,14 @@ func withdrawn(entries []memory.Outline, seen map[string]bool, written time.Time
 	marks := map[string]bool{}
 	lost := false // the turn that the last prompt began is gone
 	for _, e := range entries {
-		if e.Time.After(written.Add(-flush)) {
-			break // not yet in the file, perhaps
+		told := e.Sources&memory.FromTranscript != 0
+		if e.Time.After(written) || !told && e.Time.After(written.Add(-flush)) {
+			continue // not yet in the file, perhaps
 		}
 		there := seen[e.ID]
 		for _, a := range e.Aliases {
 			there = there || seen[a]
 		}
-		told := e.Sources&memory.FromTranscript != 0
 		if e.Kind == memory.KindPrompt && e.AgentID == "" {
 			lost = !there
 		}
