@@ -26,6 +26,9 @@ type backupJSON struct {
 	Entries       int    `json:"entries"`
 }
 
+// stampLayout names files in the order of time.
+const stampLayout = "20060102T150405.000Z"
+
 func newBackupCmd(e *env) *cobra.Command {
 	var out string
 	var asJSON bool
@@ -45,7 +48,7 @@ func newBackupCmd(e *env) *cobra.Command {
 			}
 			path := e.absolute(out)
 			if out == "" {
-				path = filepath.Join(dir.Backups(), "memory-"+e.Now().UTC().Format("20060102T150405.000Z")+".db")
+				path = filepath.Join(dir.Backups(), "memory-"+e.Now().UTC().Format(stampLayout)+".db")
 			} else if err := noteBackup(dir, path); err != nil {
 				return err
 			}
@@ -164,7 +167,10 @@ func (e *env) restore(ctx context.Context, f restoreFlags, from string) (err err
 		return err
 	}
 	// The copy is brought up to date and cleaned before anything of the store is touched.
-	stage := filepath.Join(dir.Backups(), "restoring-"+e.Now().UTC().Format("20060102T150405.000Z")+".db")
+	stage := filepath.Join(dir.Backups(), "restoring-"+e.Now().UTC().Format(stampLayout)+".db")
+	if info, err := os.Stat(from); err == nil && info.Size() == 0 {
+		return fmt.Errorf("%s: empty file, not a backup", from)
+	}
 	if err := copyFile(from, stage); err != nil {
 		return err
 	}
@@ -177,8 +183,8 @@ func (e *env) restore(ctx context.Context, f restoreFlags, from string) (err err
 	if err := staged.Check(ctx); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
-	live, err := store.Open(ctx, dir.DB(), store.Options{Tokens: search.Tokens})
-	if _, damaged := errors.AsType[*store.DamagedError](err); err != nil && !damaged {
+	live, err := openWhole(ctx, dir)
+	if err != nil {
 		return err
 	}
 	if live != nil {
@@ -189,6 +195,8 @@ func (e *env) restore(ctx context.Context, f restoreFlags, from string) (err err
 		if out.Forgotten, err = staged.TakeTombstones(ctx, live); err != nil {
 			return err
 		}
+	} else {
+		fmt.Fprintln(e.Stderr, "copilot-mem: warning: the store is damaged: what was forgotten since the backup may come back with it")
 	}
 	counts, err := staged.Counts(ctx)
 	if err != nil {
@@ -220,9 +228,24 @@ func (e *env) restore(ctx context.Context, f restoreFlags, from string) (err err
 	return w.err
 }
 
+// openWhole opens the store, and gives none where it is damaged.
+func openWhole(ctx context.Context, dir datadir.Dir) (*store.DB, error) {
+	db, err := store.Open(ctx, dir.DB(), store.Options{Tokens: search.Tokens})
+	if err == nil {
+		if err = db.QuickCheck(ctx); err == nil {
+			return db, nil
+		}
+		err = errors.Join(err, db.Close())
+	}
+	if _, damaged := errors.AsType[*store.DamagedError](err); damaged {
+		return nil, nil
+	}
+	return nil, err
+}
+
 // replaceStore puts the store aside and the staged copy in its place.
 func (e *env) replaceStore(ctx context.Context, dir datadir.Dir, live, staged *store.DB) (former string, err error) {
-	stamp := e.Now().UTC().Format("20060102T150405.000Z")
+	stamp := e.Now().UTC().Format(stampLayout)
 	if live == nil {
 		if former, err = putAside(dir, stamp); err != nil {
 			return "", err
@@ -272,9 +295,6 @@ func copyFile(from, to string) (err error) {
 	}
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file", from)
-	}
-	if info.Size() == 0 {
-		return fmt.Errorf("%s: empty file, not a backup", from)
 	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -304,6 +304,9 @@ func (h *health) store(ctx context.Context) doctor.Outcome {
 		return broken(err)
 	}
 	defer db.Close()
+	if err := db.QuickCheck(ctx); err != nil {
+		return broken(err)
+	}
 	counts, err := db.Counts(ctx)
 	if err != nil {
 		return broken(err)

@@ -34,7 +34,7 @@ func newRoot(e *env) *cobra.Command {
 		newInitCmd(e), newUninstallCmd(e), newStatusCmd(e), newDoctorCmd(e),
 		newCaptureCmd(e), newIngestCmd(e),
 		newSearchCmd(e), newSessionsCmd(e), newShowCmd(e), newStatsCmd(e), newRememberCmd(e), newForgetCmd(e),
-		newRedactCmd(e), newBackupCmd(e), newRestoreCmd(e), newExportCmd(e),
+		newRedactCmd(e), newBackupCmd(e), newRestoreCmd(e), newRepairCmd(e), newExportCmd(e),
 		newImportCmd(e), newProjectsCmd(e),
 		newValidateCmd(e), newBuildCmd(e), newVersionCmd(e),
 	)

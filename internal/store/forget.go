@@ -114,7 +114,7 @@ func (f *forgetter) delete() error {
 			return err
 		}
 	}
-	_, err := f.tx.ExecContext(f.ctx, "INSERT OR IGNORE INTO meta (key, value) VALUES ('scrub', x''), ('sweep', x'')")
+	_, err := f.tx.ExecContext(f.ctx, "INSERT OR IGNORE INTO meta (key, value) VALUES ('scrub', x'01'), ('sweep', x'01')")
 	return err
 }
 

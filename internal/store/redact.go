@@ -48,7 +48,7 @@ func (db *DB) Redact(ctx context.Context, clean func(string) (string, int), appl
 		if len(found) == 0 {
 			return nil
 		}
-		_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO meta (key, value) VALUES ('scrub', x'')")
+		_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO meta (key, value) VALUES ('scrub', x'01')")
 		return err
 	})
 	if errors.Is(err, errOnlyLooking) {

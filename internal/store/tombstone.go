@@ -264,6 +264,9 @@ func adoptForgotten(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
-	_, err = tx.ExecContext(ctx, "DROP TABLE forgotten")
+	if _, err := tx.ExecContext(ctx, "DROP TABLE forgotten"); err != nil || len(all) == 0 {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO meta (key, value) VALUES ('scrub', x'01')")
 	return err
 }
