@@ -399,6 +399,9 @@ func (w *world) keepTranscript(id, name string) {
 		if strings.HasPrefix(line, `{"type":"system.message"`) {
 			line = regexp.MustCompile(`"content":"(?:[^"\\]|\\.)*"`).ReplaceAllString(line, `"content":"<system prompt>"`)
 		}
+		if typ, _, ok := strings.Cut(strings.TrimPrefix(line, `{"type":"`), `"`); ok && strings.HasPrefix(typ, "model.") {
+			line = `{"type":"` + typ + `","data":{}}` + "\n"
+		}
 		line = keptNoise.ReplaceAllString(line, `"$1":""`)
 		line = strings.ReplaceAll(line, w.Root, "/home/dev")
 		out.WriteString(line)

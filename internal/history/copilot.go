@@ -86,7 +86,7 @@ func quickType(line []byte) string {
 
 // line folds one line; the error is what is wrong with it.
 func (t *transcript) line(raw []byte) (problem, fatal error) {
-	if idle[quickType(raw)] {
+	if typ := quickType(raw); idle[typ] || strings.HasPrefix(typ, "model.") {
 		if !json.Valid(raw) {
 			return errNotJSON, nil
 		}

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,18 +70,18 @@ func (p Past) fold(out *sink, transcript bool) error {
 		meta.Project = projectOf(where, out.o.World)
 	}
 	for _, t := range p.Turns {
-		for part, text := range map[string]string{"prompt": t.Prompt, "response": t.Response} {
+		for part, text := range []string{t.Prompt, t.Response} {
 			if strings.TrimSpace(text) == "" {
 				continue
 			}
 			c := cleanText(text)
 			m := memory.Entry{
-				ID:        memory.TranscriptID(meta.ID, "session-store", fmt.Sprintf("%d %d", t.Index, t.Time.UnixMilli()), part),
+				ID:        memory.TranscriptID(meta.ID, "session-store", fmt.Sprintf("%d %d", t.Index, t.Time.UnixMilli()), strconv.Itoa(part)),
 				SessionID: meta.ID, Sources: memory.FromElsewhere, Withdrawn: transcript, Time: t.Time, Text: c.text,
 				Redacted: c.redacted, Truncated: c.truncated, Cwd: meta.Cwd, Branch: meta.Branch, Project: meta.Project,
 			}
 			m.Kind, m.Match = memory.KindPrompt, memory.MatchKey(meta.ID, memory.ClassSaid, "", c.text)
-			if part == "response" {
+			if part == 1 {
 				m.Kind, m.Match = memory.KindResponse, memory.MatchKey(meta.ID, memory.ClassAnswer, "", c.text)
 			}
 			if err := out.add(m); err != nil {
@@ -93,7 +94,7 @@ func (p Past) fold(out *sink, transcript bool) error {
 
 // idOf is the session that a file is the transcript of.
 func idOf(f File) string {
-	if id := sessionID(f.Path); id != "" {
+	if id, _ := beginning(f.Path); id != "" {
 		return name(id)
 	}
 	return folderName(f.Path)

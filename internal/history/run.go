@@ -239,7 +239,9 @@ func newCopilot(out *sink, f File, ws workspace) (*transcript, error) {
 		return nil, err
 	}
 	t.meta.TranscriptPath = f.Path
-	t.move(ws.place())
+	if _, at := beginning(f.Path); at.Cwd == "" {
+		t.move(ws.place()) // it knows less than the transcript's own beginning
+	}
 	t.meta.Title = name(ws.Name)
 	if at := stamp(ws.CreatedAt); !at.IsZero() {
 		t.meta.StartedAt, t.at = at, at
@@ -257,26 +259,27 @@ func folderName(path string) string {
 	return name(strings.TrimSuffix(filepath.Base(path), ".jsonl"))
 }
 
-// sessionID is the id that a transcript begins with; "" where its beginning is not to be read.
-func sessionID(path string) string {
+// beginning is the session and the place that a transcript begins with; empty where its beginning is not to be read.
+func beginning(path string) (id string, at place) {
 	f, err := openRegular(path)
 	if err != nil {
-		return ""
+		return "", at
 	}
 	defer func() { _ = f.Close() }() // only read
 	line, err := newLines(io.LimitReader(f, 1<<20)).next()
 	if err != nil || quickType(line) != "session.start" {
-		return ""
+		return "", at
 	}
 	var e struct {
 		Data struct {
 			SessionID string `json:"sessionId"`
+			Context   place  `json:"context"`
 		} `json:"data"`
 	}
 	if json.Unmarshal(line, &e) != nil || len(e.Data.SessionID) > 200 {
-		return ""
+		return "", at
 	}
-	return e.Data.SessionID
+	return e.Data.SessionID, e.Data.Context
 }
 
 // openRegular opens a file that is neither a link nor a device.
