@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"plugin":   {},
 	"copilot":  {},
 	"datadir":  {},
+	"config":   {},
 	"spool":    {},
 	"store":    {"memory"},
 	"redact":   {},
@@ -31,7 +32,7 @@ var mayImport = map[string][]string{
 	"validate": {"plugin", "hook"},
 	"install":  {"plugin", "copilot"},
 	"bundle":   {"plugin"},
-	"capture":  {"hook", "redact", "spool", "datadir"},
+	"capture":  {"hook", "redact", "spool", "datadir", "config"},
 	"ingest":   {"hook", "memory", "spool"},
 	"history":  {"copilot", "memory", "redact"},
 	"doctor":   {},
@@ -53,7 +54,7 @@ var home = map[string][]string{
 }
 
 // hookBinary is all that copilot-mem-hook may link: every package initialiser runs on every event.
-var hookBinary = []string{"hook", "redact", "spool", "capture", "datadir"}
+var hookBinary = []string{"hook", "redact", "spool", "capture", "datadir", "config"}
 
 type source struct {
 	dir  string // slash path of the package's folder

@@ -16,6 +16,7 @@ import (
 type filters struct {
 	project, session, since, until, branch, kind, tool, file string
 	all                                                      bool
+	everywhere                                               bool // as --all, but chosen in the config
 	limit                                                    int
 }
 
@@ -52,7 +53,7 @@ func (f *filters) query(e *env, text string) (memory.Query, error) {
 	switch {
 	case f.project != "":
 		q.Project = e.projectName(f.project)
-	case !f.all && f.session == "" && e.Dir != "":
+	case !f.all && !f.everywhere && f.session == "" && e.Dir != "":
 		if project, _, ok := ingest.GitProject(e.Dir); ok {
 			q.Project = project
 		}

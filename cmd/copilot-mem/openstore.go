@@ -48,6 +48,9 @@ func (e *env) openIngested(ctx context.Context) (*store.DB, ingest.Report, error
 		return nil, ingest.Report{}, err
 	}
 	report, err := e.catchUp(ctx, dir, db)
+	if err == nil {
+		err = e.tidy(ctx, dir, db)
+	}
 	if err != nil {
 		err = &staleError{err}
 	}
@@ -70,9 +73,9 @@ func (e *env) catchUp(ctx context.Context, dir datadir.Dir, db *store.DB) (inges
 		return report, err
 	}
 	found := 0
-	reader := capture.Options{Dir: dir, Getenv: e.Getenv, Exe: thisProgram(), ReaderArgs: []string{"capture"}}
 	for _, s := range sessions {
-		if s.TranscriptPath == "" {
+		choice, reader := capture.ReaderFor(capture.Options{Dir: dir, Getenv: e.Getenv, Exe: thisProgram(), ReaderArgs: []string{"capture"}}, s.Cwd)
+		if s.TranscriptPath == "" || !choice.Keeps("transcript.assistant.message") {
 			continue
 		}
 		// A transcript that is gone or not to be trusted is no failure of a reader; capture has noted it.

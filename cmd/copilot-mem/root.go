@@ -35,7 +35,7 @@ func newRoot(e *env) *cobra.Command {
 		newCaptureCmd(e), newIngestCmd(e),
 		newSearchCmd(e), newSessionsCmd(e), newShowCmd(e), newStatsCmd(e), newRememberCmd(e), newForgetCmd(e),
 		newRedactCmd(e), newBackupCmd(e), newRestoreCmd(e), newRepairCmd(e), newExportCmd(e),
-		newImportCmd(e), newProjectsCmd(e),
+		newImportCmd(e), newProjectsCmd(e), newConfigCmd(e),
 		newValidateCmd(e), newBuildCmd(e), newVersionCmd(e),
 	)
 	for _, cmd := range root.Commands() {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ func hookMain() {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nowhere": nowhere},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nowhere": nowhere, "subst": subst},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("COPILOT_HOME", filepath.Join(e.WorkDir, "copilot"))
@@ -64,4 +65,17 @@ func nowhere(ts *testscript.TestScript, neg bool, args []string) {
 	if seen == 0 {
 		ts.Fatalf("%s: no file to look at", args[0])
 	}
+}
+
+// subst FILE OLD NEW writes a file anew with another text in the place of one, as JSON writes it.
+func subst(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: subst FILE OLD NEW")
+	}
+	path := ts.MkAbs(args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	escaped, err := json.Marshal(args[2])
+	ts.Check(err)
+	ts.Check(os.WriteFile(path, bytes.ReplaceAll(data, []byte(args[1]), bytes.Trim(escaped, `"`)), 0o600))
 }

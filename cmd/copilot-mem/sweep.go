@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/copilot-mem/copilot-mem/internal/capture"
+	"github.com/copilot-mem/copilot-mem/internal/config"
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
 	"github.com/copilot-mem/copilot-mem/internal/search"
@@ -146,4 +147,39 @@ func removeStore(path string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// tidy deletes what the user's limits name, and finishes what a forget that was killed left in files beside the store.
+func (e *env) tidy(ctx context.Context, dir datadir.Dir, db *store.DB) error {
+	c, err := config.Load(dir.Config())
+	if _, told := errors.AsType[*config.FileError](err); err != nil && !told { // `doctor` tells of mistakes in it
+		return err
+	}
+	limits := store.Limits{MaxBytes: c.Retention.MaxBytes}
+	if c.Retention.MaxAge > 0 {
+		limits.Since = e.Now().Add(-c.Retention.MaxAge)
+	}
+	if _, err := db.Retain(ctx, limits); err != nil {
+		return err
+	}
+	due, err := db.SweepDue(ctx, e.Now())
+	if err != nil || !due {
+		return err
+	}
+	// Nobody knows any more what was named: what stands in lines that are no events may be part of it.
+	gone := func([]byte) []byte { return nil }
+	if _, err := (spool.Spool{Dir: dir.Spool()}).Edit(gone, true); err != nil {
+		return err
+	}
+	sink := spool.Spool{Dir: dir.Forward()}
+	if _, err := sink.Edit(gone, true); err != nil {
+		return err
+	}
+	if _, err := sink.EditWaiting(gone); err != nil {
+		return err
+	}
+	if _, err := e.sweepBackups(ctx, dir, db); err != nil {
+		return err
+	}
+	return db.Swept(ctx)
 }

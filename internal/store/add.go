@@ -186,10 +186,11 @@ func (w *writer) sessionForgotten(s memory.Session) (int64, error) {
 		return 0, err
 	}
 	until, err := w.tombs.sessionUntil(s.ID, project)
+	until = max(until, w.tombs.from-1)
 	if err != nil || until > 0 && !s.StartedAt.IsZero() && s.StartedAt.UnixMilli() > until {
 		return 0, err
 	}
-	return until, nil
+	return max(until, 0), nil
 }
 
 const putSession = `
@@ -285,8 +286,8 @@ func (w *writer) touched(session string, at int64) {
 func (w *writer) total(id string) error {
 	if from, ok := w.oldest[id]; ok {
 		if _, err := w.tx.ExecContext(w.ctx, `
-WITH base AS (SELECT count(*) AS n FROM entries WHERE session_id = ?1 AND time < ?2 AND kind = 'prompt'),
-     t AS (SELECT seq, sum(kind = 'prompt') OVER (ORDER BY time, seq) + base.n AS turn FROM entries, base WHERE session_id = ?1 AND time >= ?2)
+WITH t AS (SELECT seq, sum(kind = 'prompt') OVER (ORDER BY time, seq)
+  + (SELECT count(*) FROM entries WHERE session_id = ?1 AND time < ?2 AND kind = 'prompt') AS turn FROM entries WHERE session_id = ?1 AND time >= ?2)
 UPDATE entries SET turn = t.turn FROM t WHERE entries.seq = t.seq AND entries.turn <> t.turn`, id, from); err != nil {
 			return err
 		}

@@ -70,6 +70,7 @@ type forgetter struct {
 	ctx      context.Context //nolint:containedctx // lives as long as one call of Forget
 	tx       *sql.Tx
 	sel      Selection
+	retain   bool // no tombstones, and notes stay: these are only old
 	at       int64
 	until    int64 // the last millisecond that is forgotten of what is named
 	tombs    *tombstones
@@ -98,8 +99,10 @@ func (f *forgetter) run() (err error) {
 	if err := f.findAliases(); err != nil {
 		return err
 	}
-	if err := f.bury(); err != nil {
-		return err
+	if !f.retain {
+		if err := f.bury(); err != nil {
+			return err
+		}
 	}
 	return f.delete()
 }
@@ -114,7 +117,10 @@ func (f *forgetter) delete() error {
 			return err
 		}
 	}
-	_, err := f.tx.ExecContext(f.ctx, "INSERT OR IGNORE INTO meta (key, value) VALUES ('scrub', x'01'), ('sweep', x'01')")
+	if _, err := f.tx.ExecContext(f.ctx, "INSERT OR IGNORE INTO meta (key, value) VALUES ('scrub', x'01')"); err != nil || f.retain {
+		return err
+	}
+	_, err := f.tx.ExecContext(f.ctx, "INSERT OR REPLACE INTO meta (key, value) VALUES ('sweep', CAST(? AS BLOB))", f.at)
 	return err
 }
 
@@ -136,6 +142,9 @@ func (f *forgetter) conditions() conditions {
 	}
 	if !f.sel.Before.IsZero() {
 		c.add("e.time < ?", f.sel.Before.UnixMilli())
+	}
+	if f.retain {
+		c.add("e.kind <> 'note'")
 	}
 	return c
 }
@@ -310,8 +319,10 @@ func (f *forgetter) settle(id string) error {
 		return err
 	}
 	f.out.Touched = append(f.out.Touched, id)
-	if err := f.untitle(id); err != nil {
-		return err
+	if !f.retain {
+		if err := f.untitle(id); err != nil {
+			return err
+		}
 	}
 	if err := renumber(f.ctx, f.tx, id); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
@@ -46,8 +47,20 @@ func (db *DB) truncateWAL(ctx context.Context) error {
 	return nil
 }
 
-// SweepDue reports whether something was forgotten whose copies in files beside the store may still be there.
-func (db *DB) SweepDue(ctx context.Context) (bool, error) { return db.flag(ctx, "sweep") }
+// sweepTime is how long a forget may take for the files beside the store before it counts as killed.
+const sweepTime = 2 * time.Minute
+
+// SweepDue reports whether something was forgotten whose copies in files beside the store may still be there, because the
+// process that forgot it was killed.
+func (db *DB) SweepDue(ctx context.Context, now time.Time) (due bool, err error) {
+	err = db.read(ctx, func(scan func(...any) error) error {
+		var at int64
+		err := scan(&at)
+		due = now.Sub(time.UnixMilli(at)) > sweepTime
+		return err
+	}, "SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE key = 'sweep'")
+	return due, err
+}
 
 // Swept says that no copy is left.
 func (db *DB) Swept(ctx context.Context) error {
@@ -89,7 +102,7 @@ func (db *DB) TakeTombstones(ctx context.Context, from *DB) (deleted int, err er
 	if err != nil {
 		return 0, db.explain("forget", err)
 	}
-	return deleted, db.Scrub(ctx)
+	return deleted, errors.Join(db.Scrub(ctx), db.unflag(ctx, "sweep"))
 }
 
 // tombstoneRows are all tombstones of a store.

@@ -110,12 +110,13 @@ func prepare(path string) error {
 	return nil
 }
 
-// dsn names the file and its settings. busy_timeout comes first: the others already wait for locks.
+// dsn names the file and its settings. busy_timeout comes first: the others already wait for locks. A spool file is deleted
+// when its lines are committed, so a commit has to be on the disk.
 func dsn(path string) (string, error) {
 	settings := []string{"_txlock=immediate"}
 	for _, p := range []string{
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
-		"journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)", "secure_delete(1)",
+		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)",
 	} {
 		settings = append(settings, "_pragma="+url.QueryEscape(p))
 	}

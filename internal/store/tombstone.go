@@ -24,6 +24,7 @@ type tombstones struct {
 	key   []byte
 	find  *sql.Stmt
 	any   bool  // there are some
+	from  int64 // entries before it are not kept, see [DB.Retain]
 	last  int64 // when something was forgotten for the last time: what comes later is new, though it says the same
 	texts []forgottenText
 	known map[[tombstoneBytes]byte]int64 // answers of until
@@ -39,8 +40,10 @@ type forgottenText struct {
 // openTombstones reads what all questions of one transaction share. The caller closes find.
 func openTombstones(ctx context.Context, tx *sql.Tx) (*tombstones, error) {
 	t := &tombstones{ctx: ctx, known: map[[tombstoneBytes]byte]int64{}}
-	err := tx.QueryRowContext(ctx, `SELECT value, EXISTS (SELECT 1 FROM tombstones), coalesce((SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE key = 'last'), 0)
-FROM meta WHERE key = 'key'`).Scan(&t.key, &t.any, &t.last)
+	err := tx.QueryRowContext(ctx, `SELECT value, EXISTS (SELECT 1 FROM tombstones),
+  coalesce((SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE key = 'last'), 0),
+  coalesce((SELECT CAST(CAST(value AS TEXT) AS INTEGER) FROM meta WHERE key = ?), 0)
+FROM meta WHERE key = 'key'`, keptFromKey).Scan(&t.key, &t.any, &t.last, &t.from)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +131,9 @@ func (t *tombstones) sessionUntil(id, project string) (int64, error) {
 // forgotten reports whether an entry must stay away.
 func (t *tombstones) forgotten(e *memory.Entry, project string) (bool, error) {
 	at := e.Time.UnixMilli()
+	if at < t.from && e.Kind != memory.KindNote {
+		return true, nil
+	}
 	if t.any {
 		until, err := t.sessionUntil(e.SessionID, project)
 		if err != nil || until > 0 && at <= until {
