@@ -38,11 +38,10 @@ type World struct {
 
 // Writer is what an import asks of a store.
 type Writer interface {
-	// Import keeps sessions and entries, all or nothing; a dry one only counts.
-	Import(ctx context.Context, sessions []memory.Session, entries []memory.Entry, dry bool) (memory.Change, error)
+	// Import keeps sessions and entries, and that a file was read where there is one, all or nothing; a dry one only counts.
+	Import(ctx context.Context, sessions []memory.Session, entries []memory.Entry, read *memory.Transcript, dry bool) (memory.Change, error)
 	HasSession(ctx context.Context, id string) (bool, error)
 	Transcript(ctx context.Context, path string) (memory.Transcript, error)
-	SetTranscript(ctx context.Context, t memory.Transcript) error
 	Outline(ctx context.Context, session string) ([]memory.Outline, error)
 	MarkWithdrawn(ctx context.Context, marks map[string]bool) error
 }

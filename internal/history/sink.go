@@ -74,12 +74,15 @@ func (s *sink) add(e memory.Entry) error {
 }
 
 // flush writes what was collected, with the sessions as they are known by now.
-func (s *sink) flush() error {
+func (s *sink) flush() error { return s.flushWith(nil) }
+
+// flushWith also notes that a file was read to its end.
+func (s *sink) flushWith(read *memory.Transcript) error {
 	var sessions []memory.Session
 	for _, id := range s.order {
 		sessions = append(sessions, *s.sessions[id])
 	}
-	c, err := s.w.Import(s.ctx, sessions, s.entries, s.o.DryRun)
+	c, err := s.w.Import(s.ctx, sessions, s.entries, read, s.o.DryRun)
 	if err != nil {
 		return err
 	}
