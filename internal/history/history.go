@@ -34,6 +34,9 @@ type World struct {
 	Place func(dir string) (project, branch string)
 	// Temporary reports whether a folder is one that nobody keeps work in.
 	Temporary func(dir string) bool
+	// Keep reports whether the user, and the repository that a folder lies in, let an entry of this kind be kept. Where it is
+	// nil everything is.
+	Keep func(dir string, kind memory.Kind) bool
 }
 
 // Writer is what an import asks of a store.

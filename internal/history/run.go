@@ -162,7 +162,7 @@ func (s *sink) outcome(marked int) outcome {
 	changed := s.change.Added+s.change.Merged+marked > 0
 	for _, id := range s.order {
 		switch {
-		case !s.existed[id]:
+		case !s.existed[id] && s.some[id]:
 			c.imported++
 		case changed:
 			c.updated++
@@ -280,16 +280,17 @@ func beginning(path string) (id string, at place) {
 	}
 	defer func() { _ = f.Close() }() // only read
 	line, err := newLines(io.LimitReader(f, 1<<20)).next()
-	if err != nil || quickType(line) != "session.start" {
+	if err != nil {
 		return "", at
 	}
 	var e struct {
+		Type string `json:"type"`
 		Data struct {
 			SessionID string `json:"sessionId"`
 			Context   place  `json:"context"`
 		} `json:"data"`
 	}
-	if json.Unmarshal(line, &e) != nil || len(e.Data.SessionID) > 200 {
+	if json.Unmarshal(line, &e) != nil || e.Type != "session.start" || len(e.Data.SessionID) > 200 {
 		return "", at
 	}
 	return e.Data.SessionID, e.Data.Context
