@@ -21,7 +21,6 @@ type repairJSON struct {
 	Damage        string `json:"damage"`
 	Entries       int    `json:"entries"`     // that could still be read
 	FromBackups   int    `json:"fromBackups"` // that only a backup had
-	Lost          int    `json:"lost"`        // that were seen and cannot be read
 	Former        string `json:"former"`      // where the damaged store lies now
 }
 
@@ -45,8 +44,8 @@ A store that is whole stays as it is.`,
 				w.printf("the store is whole: nothing to do\n")
 				return w.err
 			}
-			w.printf("the store was damaged: %s\n%s kept, %s from backups, %s seen and lost\nthe damaged store is kept as %s\n", screen(out.Damage),
-				plural(out.Entries, "entry", "entries"), plural(out.FromBackups, "entry", "entries"), plural(out.Lost, "entry", "entries"), out.Former)
+			w.printf("the store was damaged: %s\n%s kept, %s from backups\nthe damaged store is kept as %s\n", screen(out.Damage),
+				plural(out.Entries, "entry", "entries"), plural(out.FromBackups, "entry", "entries"), out.Former)
 			w.printf("run `copilot-mem import` for what the client's transcripts still have\n")
 			return w.err
 		},
@@ -94,7 +93,7 @@ func (e *env) repair(ctx context.Context, force bool) (out repairJSON, err error
 	if err != nil {
 		fmt.Fprintf(e.Stderr, "copilot-mem: warning: nothing of the damaged store can be read: %v\n", err)
 	}
-	out.Entries, out.Lost = saved.Entries, saved.Lost
+	out.Entries = saved.Entries
 	if out.FromBackups, err = e.absorbBackups(ctx, dir, db); err != nil {
 		return out, errors.Join(err, db.Close())
 	}
