@@ -50,13 +50,13 @@ e2e: build
 	$(GO) test -tags e2e -count=1 -timeout 15m ./e2e
 
 bench: bench-hook
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/redact ./internal/search ./internal/store
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/redact ./internal/search ./internal/store ./internal/digest ./internal/capture
 
 bench-hook:
 	$(GO) run ./bench
 
 fuzz:
-	@for p in hook spool redact plugin store config; do \
+	@for p in hook spool redact plugin store config digest; do \
 	  for f in $$($(GO) test -list 'Fuzz.*' ./internal/$$p | grep ^Fuzz); do \
 	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 30s ./internal/$$p || exit 1; \
 	  done; \
