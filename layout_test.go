@@ -23,16 +23,19 @@ var mayImport = map[string][]string{
 	"plugin":   {},
 	"copilot":  {},
 	"datadir":  {},
+	"config":   {},
 	"spool":    {},
 	"store":    {"memory"},
 	"redact":   {},
 	"search":   {"memory"},
+	"digest":   {"memory"},
 	"render":   {"plugin", "copilot"},
 	"validate": {"plugin", "hook"},
 	"install":  {"plugin", "copilot"},
 	"bundle":   {"plugin"},
-	"capture":  {"hook", "redact", "spool", "datadir"},
+	"capture":  {"hook", "redact", "spool", "datadir", "config"},
 	"ingest":   {"hook", "memory", "spool"},
+	"history":  {"copilot", "memory", "redact"},
 	"doctor":   {},
 }
 
@@ -43,7 +46,7 @@ var home = map[string][]string{
 	"golang.org/x/term":                        {"cmd/copilot-mem"},
 	"github.com/aymanbagabas/go-udiff":         {"cmd/copilot-mem"},
 	"github.com/adrg/frontmatter":              {"internal/plugin"},
-	"go.yaml.in/yaml/v3":                       {"internal/plugin"},
+	"go.yaml.in/yaml/v3":                       {"internal/plugin", "internal/history"},
 	"github.com/otiai10/copy":                  {"internal/install"},
 	"github.com/Masterminds/semver/v3":         {"internal/copilot", "internal/plugin"},
 	"modernc.org/sqlite":                       {"internal/store"},
@@ -57,7 +60,7 @@ var home = map[string][]string{
 }
 
 // hookBinary is all that copilot-mem-hook may link: every package initialiser runs on every event.
-var hookBinary = []string{"hook", "redact", "spool", "capture", "datadir"}
+var hookBinary = []string{"hook", "redact", "spool", "capture", "datadir", "config"}
 
 type source struct {
 	dir  string // slash path of the package's folder

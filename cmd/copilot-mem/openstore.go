@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"slices"
 
 	"github.com/copilot-mem/copilot-mem/internal/capture"
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
+	"github.com/copilot-mem/copilot-mem/internal/history"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 	"github.com/copilot-mem/copilot-mem/internal/search"
@@ -44,6 +48,9 @@ func (e *env) openIngested(ctx context.Context) (*store.DB, ingest.Report, error
 		return nil, ingest.Report{}, err
 	}
 	report, err := e.catchUp(ctx, dir, db)
+	if err == nil {
+		err = e.tidy(ctx, dir, db)
+	}
 	if err != nil {
 		err = &staleError{err}
 	}
@@ -67,20 +74,91 @@ func (e *env) catchUp(ctx context.Context, dir datadir.Dir, db *store.DB) (inges
 	}
 	found := 0
 	for _, s := range sessions {
-		if s.TranscriptPath == "" {
+		choice, reader := capture.ReaderFor(capture.Options{Dir: dir, Getenv: e.Getenv, Exe: thisProgram(), ReaderArgs: []string{"capture"}}, s.Cwd)
+		if s.TranscriptPath == "" || !choice.Keeps("transcript.assistant.message") {
 			continue
 		}
 		// A transcript that is gone or not to be trusted is no failure of a reader; capture has noted it.
-		if n, err := capture.ReadTranscript(dir, s.TranscriptPath, s.ID, 0); err == nil {
+		if n, err := capture.CatchUp(reader, s.TranscriptPath, s.ID); err == nil {
 			found += n
 		}
 	}
-	if found == 0 {
-		return report, nil
+	if found > 0 {
+		more, err := ingest.Run(ctx, waiting, db)
+		report.Entries += more.Entries
+		report.Duplicates += more.Duplicates
+		report.Failed += more.Failed
+		if err != nil {
+			return report, err
+		}
 	}
-	more, err := ingest.Run(ctx, waiting, db)
-	report.Entries += more.Entries
-	report.Duplicates += more.Duplicates
-	report.Failed += more.Failed
+	whole, err := e.readWhole(ctx, db, sessions)
+	report.Entries += whole
 	return report, err
+}
+
+// maxWhole is the longest transcript that a reader of the store waits for; `import` reads any.
+const maxWhole = 8 << 20
+
+// readWhole reads the transcripts of sessions that were not looked at before, that have ended, or from which the user took
+// something back: only the whole file says what is no longer part of the conversation, and some of what no hook tells.
+func (e *env) readWhole(ctx context.Context, db *store.DB, sessions []memory.Session) (added int, err error) {
+	var files []history.File
+	var seen []memory.Transcript
+	for _, s := range sessions {
+		info, err := os.Lstat(s.TranscriptPath)
+		if s.TranscriptPath == "" || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		known, err := db.Transcript(ctx, s.TranscriptPath)
+		if err != nil {
+			return 0, err
+		}
+		rewritten := isRewritten(&known, info)
+		if info.Size() <= maxWhole && (known.Path == "" || rewritten || !s.EndedAt.IsZero()) {
+			files = append(files, history.File{Path: s.TranscriptPath, Source: history.Copilot, Size: info.Size(), ModTime: info.ModTime()})
+		}
+		if rewritten || known.Path == "" {
+			known.Path, known.Session = s.TranscriptPath, s.ID
+			seen = append(seen, known)
+		}
+	}
+	e.markLive(files)
+	files = slices.DeleteFunc(files, func(f history.File) bool { return !f.Live })
+	if len(files) > 0 {
+		o := history.Options{Files: files}
+		if err := e.historyWorld(ctx, db, &o); err != nil {
+			return 0, err
+		}
+		r, err := history.Run(ctx, db, o)
+		if err != nil {
+			return r.Entries, err
+		}
+		added = r.Entries
+	}
+	for _, t := range seen {
+		if err := db.SawTranscript(ctx, t); err != nil {
+			return added, err
+		}
+	}
+	return added, nil
+}
+
+// isRewritten reports whether a transcript was another file, or a longer one, when it was last looked at, and notes in known
+// what it is now.
+func isRewritten(known *memory.Transcript, info fs.FileInfo) bool {
+	var id uint64
+	var size int64
+	_, err := fmt.Sscanf(known.File, "%x %d", &id, &size)
+	known.File = fmt.Sprintf("%x %d", capture.FileID(info), info.Size())
+	return err == nil && (id != capture.FileID(info) || size > info.Size())
+}
+
+// thisProgram is the file of this program, empty where the system does not say.
+func thisProgram() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return exe
 }
