@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"capture":  {"hook", "redact", "spool", "datadir"},
 	"ingest":   {"hook", "memory", "spool"},
 	"doctor":   {},
+	"policy":   {"hook"},
 }
 
 // home is where each outside module lives; a module that is not here may not be imported at all.
@@ -48,6 +49,8 @@ var home = map[string][]string{
 	"modernc.org/sqlite":               {"internal/store"},
 	"golang.org/x/sys":                 {"internal/spool", "internal/capture", "internal/install"},
 	"github.com/google/go-cmp":         {"test"},
+	"github.com/bmatcuk/doublestar/v4": {"test"},
+	"github.com/rhysd/actionlint":      {"test"},
 	"github.com/rogpeppe/go-internal":  {"test"},
 }
 
@@ -127,7 +130,7 @@ func TestImportsGoDown(t *testing.T) {
 				}
 				continue
 			}
-			if ours != name && !slices.Contains(allowed, ours) {
+			if ours, _, _ = strings.Cut(ours, "/"); ours != name && !slices.Contains(allowed, ours) {
 				t.Errorf("%s: %s may not import %s", s.file, name, ours)
 			}
 		}
