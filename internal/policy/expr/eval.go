@@ -209,8 +209,8 @@ func (r *run) step(v any, a accessor) (any, error) {
 	case ok:
 		return r.each(f, a.all, index)
 	case a.all:
-		found := members(v)
-		return filtered(found), r.spend(len(found))
+		found := append(filtered{}, members(v)...)
+		return found, r.spend(len(found))
 	}
 	x, _ := at(v, index)
 	return x, nil
