@@ -271,8 +271,8 @@ func (c *compiler) braces(depth int) error {
 // link works out, from the end backwards, where a "**" may stand for no segment at all: "**/x" for "x", "a/**" for "a".
 // All edges but the loops of stars lead forward.
 func (c *compiler) link() {
-	deep := make([]bool, len(c.nodes))     // a "**" with nothing behind it can be reached without reading
-	slashes := make([][]int, len(c.nodes)) // nodes after a "/" that can be reached without reading
+	deep := make([]bool, len(c.nodes))     // a "**" with nothing behind it starts here
+	slashes := make([][]int, len(c.nodes)) // the nodes behind a "/" that stands here
 	for i := len(c.nodes) - 1; i >= 0; i-- {
 		n := &c.nodes[i]
 		switch n.op {
@@ -283,13 +283,11 @@ func (c *compiler) link() {
 				slashes[i] = []int{i + 1}
 				n.final = c.dialect == paths && deep[i+1]
 			}
-		case opStar:
-			n.final, slashes[i], deep[i] = c.nodes[i+1].final, slashes[i+1], deep[i+1]
-		case opDeep:
-			n.final, slashes[i] = c.nodes[i+1].final, slashes[i+1]
+		case opStar, opDeep:
+			n.final = c.nodes[i+1].final
 		case opGap:
-			n.final, slashes[i] = c.nodes[i+1].final, slashes[i+1]
-			n.to, deep[i] = slashes[i+1], n.final
+			n.to, n.final = slashes[i+2], c.nodes[i+2].final
+			deep[i] = n.final
 		case opFork:
 			for _, t := range n.to {
 				n.final = n.final || c.nodes[t].final
