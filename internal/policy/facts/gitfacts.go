@@ -1,15 +1,10 @@
 package facts
 
-// Commit is one commit that the call makes.
 type Commit struct {
 	Amend, All bool
 	f          *Facts
 }
-
-// ChangedFile is a path of a commit, relative to its repository; Status is added, modified, deleted, renamed, copied.
 type ChangedFile struct{ Path, Status, Old string }
-
-// Push is one push that the call makes.
 type Push struct {
 	Remote, Ref                                   string
 	Refs                                          []string
@@ -17,6 +12,7 @@ type Push struct {
 	f                                             *Facts
 }
 type statusAnswer struct{}
+type gitCall struct{}
 
 func (c *Commit) Message() string                          { return "" }
 func (c *Commit) Author() string                           { return "" }
@@ -25,3 +21,4 @@ func (c *Commit) Files() (files []ChangedFile, known bool) { return nil, false }
 func (p *Push) Files() (files []string, known bool)        { return nil, false }
 func (f *Facts) findCommits() []*Commit                    { return nil }
 func (f *Facts) findPushes() []*Push                       { return nil }
+func (w *walk) git(args []Word, st *state, in Flow) Flow   { return Flow{} }

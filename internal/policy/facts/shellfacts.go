@@ -12,7 +12,6 @@ type Command struct {
 	Args  []string // resolved as far as possible, else as written; braces and globs expanded
 	Raw   string   // as written
 	Words []Word   // the program and its arguments, in detail
-	Redir []Redirect
 	Dir   []string // the directories it may run in, likeliest first; empty: unknown
 
 	Stdin   Flow // what it reads from a pipe, a here-document or a redirection
@@ -38,10 +37,4 @@ type Flow struct {
 	Text    string
 	Fetched bool     // it comes from the network
 	Names   []string // the paths that it lists, holes included, when a find printed it
-}
-
-// Redirect is one redirection to or from a file.
-type Redirect struct {
-	Target Word
-	Write  bool
 }
