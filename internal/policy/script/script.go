@@ -91,12 +91,12 @@ type hole struct {
 type place int
 
 const (
-	bare     place = iota // a word of its own or part of one
-	quoted                // "…" or a here-document that expands
-	single                // '…'
-	dollar                // $'…'
-	comment               // # …
-	forbidden             // from here on: an error with a message of its own
+	bare      place = iota // a word of its own or part of one
+	quoted                 // "…" or a here-document that expands
+	single                 // '…'
+	dollar                 // $'…'
+	comment                // # …
+	forbidden              // from here on: an error with a message of its own
 	command
 	arithmetic
 	heredoc
