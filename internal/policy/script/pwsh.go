@@ -67,7 +67,9 @@ func (p *pwsh) code(depth int) error {
 				return err
 			}
 		case p.at("'"):
-			p.single()
+			if err := p.single(); err != nil {
+				return err
+			}
 		case p.at(`"`):
 			p.copy(1)
 			if err := p.double(`"`, depth); err != nil {
@@ -131,7 +133,7 @@ func (p *pwsh) comment(end string) {
 }
 
 // single copies '…', or writes it as "…" when it holds a hole. Two quotes inside stand for one.
-func (p *pwsh) single() {
+func (p *pwsh) single() error {
 	end := p.pos + 1
 	for end < len(p.src) {
 		if p.src[end] == '\'' {
@@ -142,9 +144,13 @@ func (p *pwsh) single() {
 		}
 		end++
 	}
-	if end >= len(p.src) || !strings.Contains(p.src[p.pos:end], p.mark) {
+	end = min(end, len(p.src))
+	switch holes := strings.Contains(p.src[p.pos:end], p.mark); {
+	case holes && end == len(p.src):
+		return p.refuse("the quote before it is not closed")
+	case !holes:
 		p.copy(min(end+1, len(p.src)) - p.pos)
-		return
+		return nil
 	}
 	p.pos++
 	p.out.WriteByte('"')
@@ -164,6 +170,7 @@ func (p *pwsh) single() {
 	}
 	p.out.WriteByte('"')
 	p.pos++
+	return nil
 }
 
 // double copies what follows an opening quote, up to and with the closing one.
