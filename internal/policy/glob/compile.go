@@ -62,7 +62,9 @@ type program struct {
 	dialect dialect
 	fold    bool
 	prefix  string // literal start of every match; what matches it is not in nodes
+	suffix  string // literal end of every match
 	nodes   []node
+	tables
 }
 
 type compiler struct {
@@ -89,7 +91,7 @@ func compile(pattern string, d dialect) (Pattern, error) {
 	}
 	c.emit(node{op: opEnd})
 	c.link()
-	return Pattern{&program{dialect: d, prefix: prefix, nodes: c.nodes}}, nil
+	return Pattern{&program{dialect: d, prefix: prefix, suffix: c.suffix(), nodes: c.nodes, tables: tabulate(c.nodes, d)}}, nil
 }
 
 func shown(pattern string) string {
@@ -266,6 +268,19 @@ func (c *compiler) braces(depth int) error {
 		c.nodes[e].to = []int{len(c.nodes)}
 	}
 	return nil
+}
+
+// suffix collects the literal characters at the end, up to a "/", which "**" may swallow.
+func (c *compiler) suffix() string {
+	i := len(c.nodes) - 1
+	for i > 0 && c.nodes[i-1].op == opChar && c.nodes[i-1].r != '/' && c.nodes[i-1].r <= utf8.MaxRune {
+		i--
+	}
+	var b strings.Builder
+	for _, n := range c.nodes[i : len(c.nodes)-1] {
+		b.WriteRune(n.r)
+	}
+	return b.String()
 }
 
 // link works out, from the end backwards, where a "**" may stand for no segment at all: "**/x" for "x", "a/**" for "a".
