@@ -1,0 +1,65 @@
+package guard
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const prSetChildSubreaper = 36 // linux/prctl.h
+
+var adopted atomic.Bool
+
+// adopt makes this process the parent of what its steps leave behind, so that [Sweep] finds those that left their group.
+func adopt() {
+	if adopted.CompareAndSwap(false, true) {
+		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
+	}
+}
+
+// Sweep ends what steps started in a session of its own (setsid). It kills every child of this process: call it when no
+// step runs any more and before anything else is started.
+func Sweep() {
+	if !adopted.Load() {
+		return
+	}
+	for until := time.Now().Add(grace); time.Now().Before(until); time.Sleep(2 * time.Millisecond) {
+		left := children()
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		}
+	}
+}
+
+// children are the processes whose parent is this one.
+func children() []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	me := strconv.Itoa(os.Getpid())
+	var out []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue // gone meanwhile
+		}
+		// pid (name) state ppid …: the name may hold anything, a parenthesis too.
+		f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if len(f) > 1 && string(f[1]) == me {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
