@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -101,7 +102,7 @@ func (j *judgement) safely() (out outcome) {
 		if r == nil {
 			return
 		}
-		j.debug("panic: %v", r)
+		j.debug("panic: %v\n%s", r, debug.Stack())
 		out = outcome{}
 		if j.event.Name == hook.PreToolUse && (j.set == nil || len(j.set.Policies) > 0) {
 			out.reply = reply{
