@@ -243,7 +243,8 @@ func TestListCandidates(t *testing.T) {
 		{"absolute entry, relative candidate only", []string{"/srv/**"}, []string{"srv/x"}, "srv/x", false, false},
 		{"relative entry, not the directories above the root", []string{"**/me/**"}, []string{"x", "/home/me/x"}, "x", false, false},
 		{"outside of the root, canonical is absolute", []string{"**/*.conf"}, []string{"etc/a.conf"}, "/etc/a.conf", true, true},
-		{"relative negation outside of the root", []string{"**", "!etc/**"}, []string{"etc/a.conf"}, "/etc/a.conf", false, false},
+		{"relative negation outside of the root", []string{"**", "!etc/**"}, []string{"etc/a.conf"}, "/etc/a.conf", true, true},
+		{"negation anywhere, outside of the root", []string{"**", "!**/etc/**"}, []string{"etc/a.conf"}, "/etc/a.conf", false, false},
 		{"absolute negation outside of the root", []string{"**", "!/etc/**"}, []string{"etc/a.conf"}, "/etc/a.conf", false, false},
 		{"drive", []string{"C:/x/**"}, []string{"C:/x/y"}, "C:/x/y", true, true},
 	} {

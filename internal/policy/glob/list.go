@@ -13,6 +13,7 @@ type entry struct {
 	Pattern
 	negated  bool
 	absolute bool // starts at the root of the file system, not of the repository
+	anywhere bool // starts with "**"
 }
 
 // ListError names the entry (from 0) that does not compile.
@@ -35,7 +36,7 @@ func CompileList(entries []string) (List, error) {
 			errs = append(errs, &ListError{i, err})
 			continue
 		}
-		l.entries = append(l.entries, entry{p, negated, isAbsolute(text)})
+		l.entries = append(l.entries, entry{p, negated, isAbsolute(text), strings.HasPrefix(text, "**")})
 	}
 	return l, errors.Join(errs...)
 }
@@ -83,11 +84,11 @@ func (l List) Ignores(canonical string) bool {
 	return ignored
 }
 
-// holds compares with a canonical path, which is absolute for a file outside the repository; relative entries see it without its
-// leading "/".
+// holds compares with a canonical path. Outside of the repository that is absolute, and an entry that starts at the repository's root
+// does not reach it: "src/**" must not excuse "/src/x".
 func (e entry) holds(canonical string) bool {
 	if isAbsolute(canonical) && !e.absolute {
-		canonical = strings.TrimPrefix(canonical, "/")
+		return e.anywhere && e.Pattern.Match(strings.TrimPrefix(canonical, "/"))
 	}
 	return e.Pattern.Match(canonical)
 }
