@@ -73,6 +73,7 @@ type Facts struct {
 	cwd  string
 	root func() string
 
+	sources func() []string
 	tool    string
 	args    func() map[string]any
 	tools   func() []Call
@@ -94,6 +95,7 @@ func New(in Input) *Facts {
 	}
 	f.cwd = filepath.Clean(f.cwd)
 	f.root = sync.OnceValue(func() string { root, _ := Root(f.cwd); return root })
+	f.sources = sync.OnceValue(func() []string { return Sources(f.cwd) })
 	f.tool = canonicalTool(in.Event)
 	f.args = sync.OnceValue(func() map[string]any { return decodeArgs(in.Event.ToolInput) })
 	f.tools = sync.OnceValue(f.findTools)
@@ -164,3 +166,12 @@ func (f *Facts) ShellText() string {
 	}
 	return ""
 }
+
+// Home is the user's home directory, empty when unknown.
+func (f *Facts) Home() string { return f.in.Home }
+
+// CopilotHome is the client's directory, empty when unknown.
+func (f *Facts) CopilotHome() string { return f.in.CopilotHome }
+
+// Sources are the directories whose policies hold at Cwd.
+func (f *Facts) Sources() []string { return f.sources() }

@@ -116,3 +116,15 @@ func (spec Options) cluster(g *Given, args []Word, i int) int {
 
 // part is a word made of a piece of another.
 func part(w Word, text string) Word { return Word{Text: text, Raw: w.Raw, Fetched: w.Fetched} }
+
+// GitOptions are git's own options, before the sub-command.
+var GitOptions = globalOptions
+
+// IsWrapper reports a program that runs the command in its operands.
+func IsWrapper(name string) bool { _, ok := wrappers[name]; return ok }
+
+// IsInterpreter reports a shell or another program that runs texts.
+func IsInterpreter(name string) bool {
+	_, ok := interpreters[interpreterName(name)]
+	return ok || shells[name]
+}

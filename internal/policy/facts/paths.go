@@ -169,6 +169,9 @@ func realDangling(p string, links int) string {
 	return realDangling(filepath.Clean(target), links-1)
 }
 
+// Exists reports whether there is a file, directory or link of that name.
+func Exists(abs string) bool { return exists(abs) }
+
 func exists(abs string) bool { _, err := os.Lstat(abs); return err == nil }
 
 func isDir(abs string) bool { fi, err := os.Stat(abs); return err == nil && fi.IsDir() }
