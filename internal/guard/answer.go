@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -39,13 +40,9 @@ func Judge(o Options) Judgement {
 	if o.Getenv(envDisable) == "1" {
 		return Judgement{Decision: "none"}
 	}
-	e, ok := read(o)
-	if !ok {
-		if len(o.Input) > MaxInput {
-			out := tooLarge(o.Event)
-			return Judgement{Output: out, Decision: map[bool]string{true: "none", false: "deny"}[out == nil]}
-		}
-		return Judgement{Decision: "none"}
+	e, err := decode(o)
+	if err != nil {
+		return unreadable(o, err)
 	}
 	j := newJudgement(o, e)
 	done := make(chan outcome, 1)
@@ -62,6 +59,20 @@ func Judge(o Options) Judgement {
 	return j.finish(out)
 }
 
+// unreadable is the answer to what cannot be judged: the call passes, unless it is too large to be looked at.
+func unreadable(o Options, err error) Judgement {
+	name, _ := hook.CanonicalName(o.Event)
+	if errors.Is(err, errTooLarge) && name == hook.PreToolUse {
+		r := reply{PermissionDecision: "deny", PermissionDecisionReason: "copilot-mem: " + err.Error()}
+		return Judgement{Output: r.bytes(), Decision: "deny"}
+	}
+	if errors.Is(err, errNoTool) { // capture notes what else cannot be read
+		j := &judgement{o: o, event: hook.Event{Name: name}}
+		j.noteFailure("policy: " + err.Error())
+	}
+	return Judgement{Decision: "none"}
+}
+
 func (o Options) filled() Options {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -75,19 +86,29 @@ func (o Options) filled() Options {
 	return o
 }
 
-// read decodes the event; false where there is nothing to judge.
-func read(o Options) (hook.Event, bool) {
+// decode reads the event; the error says why there is nothing to judge.
+func decode(o Options) (hook.Event, error) {
 	name, known := hook.CanonicalName(o.Event)
 	input := bytes.TrimSpace(bytes.TrimPrefix(o.Input, []byte("\xef\xbb\xbf")))
-	if !known || len(input) == 0 || len(o.Input) > MaxInput {
-		return hook.Event{}, false
+	switch {
+	case !known:
+		return hook.Event{}, fmt.Errorf("unknown event %q", o.Event)
+	case len(o.Input) > MaxInput:
+		return hook.Event{}, errTooLarge
+	case len(input) == 0:
+		return hook.Event{}, errors.New("empty input")
 	}
 	e, err := hook.Decode(o.Event, input)
-	if err != nil || eventKind(name) == "tool" && e.RawTool == "" {
-		return hook.Event{}, false
+	if err == nil && eventKind(name) == "tool" && e.RawTool == "" {
+		err = errNoTool
 	}
-	return e, true
+	return e, err
 }
+
+var (
+	errTooLarge = errors.New("the event is too large to check (more than 16 MiB)")
+	errNoTool   = errors.New("a tool event without the name of a tool")
+)
 
 // outcome is the reply, with what the log wants to know.
 type outcome struct {

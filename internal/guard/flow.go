@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -16,12 +17,14 @@ var errDeadline = errors.New("the time for this hook is over")
 
 // flow is one policy that speaks about the event, from its first step to its last.
 type flow struct {
-	j     *judgement
-	ctx   context.Context
-	m     policy.Match
-	says  []say
-	event map[string]expr.Value
-	json  []byte // event as steps get it; made at the first step that runs
+	j    *judgement
+	ctx  context.Context
+	m    policy.Match
+	says []say
+	json []byte // event as steps get it; made at the first step that runs
+
+	contexts map[string]expr.Value // those that depend on the match
+	event    map[string]expr.Value // one of them
 }
 
 // scope is what the expressions of one list of steps see: a workflow's, or an action's.
@@ -47,26 +50,8 @@ func (f *flow) run() []say {
 		f.unjudged("", f.m.Err)
 		return f.says
 	}
-	f.event = f.j.facts.Context()
-	if files := f.j.facts.Files; f.m.File >= 0 {
-		if all := files(); f.m.File < len(all) {
-			f.event["file"] = all[f.m.File].Value()
-		}
-	}
-	f.choose("commit", f.m.Commit, func(i int) (any, bool) {
-		all := f.j.facts.Commits()
-		if i >= len(all) {
-			return nil, false
-		}
-		return all[i].Value(), true
-	})
-	f.choose("push", f.m.Push, func(i int) (any, bool) {
-		all := f.j.facts.Pushes()
-		if i >= len(all) {
-			return nil, false
-		}
-		return all[i].Value(), true
-	})
+	f.contexts = f.m.Contexts(f.j.facts)
+	f.event, _ = f.contexts["event"].(map[string]expr.Value)
 	sc := &scope{steps: map[string]expr.Value{}}
 	early := p.If != nil && readsEnv(p.If)
 	if early && !f.setEnv(sc, p.Env) {
@@ -91,15 +76,6 @@ func (f *flow) run() []say {
 	defer release()
 	f.steps(p.Steps, sc)
 	return f.says
-}
-
-// choose puts the commit or push that matched in the place of the first one.
-func (f *flow) choose(name string, i int, get func(int) (any, bool)) {
-	if i > 0 {
-		if v, ok := get(i); ok {
-			f.event[name] = v
-		}
-	}
 }
 
 func readsEnv(e *expr.Expr) bool {
@@ -389,11 +365,8 @@ func (f *flow) exprEnv(sc *scope) *expr.Env {
 	for _, p := range sc.env {
 		env[p.name] = p.value
 	}
-	p := f.m.Policy
-	contexts := map[string]expr.Value{
-		"event": f.event, "env": env, "steps": sc.steps,
-		"policy": map[string]expr.Value{"name": p.Name, "file": p.File, "source": p.Source.String()},
-	}
+	contexts := maps.Clone(f.contexts)
+	contexts["env"], contexts["steps"] = env, sc.steps
 	if sc.inputs != nil {
 		contexts["inputs"] = sc.inputs
 	}

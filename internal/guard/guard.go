@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
-	"github.com/copilot-mem/copilot-mem/internal/hook"
 )
 
 // MaxInput is how many bytes of an event are judged; a larger one is denied.
@@ -42,11 +41,3 @@ const (
 	envBridge   = "COPILOT_MEM_CLAUDE_BRIDGE"
 	envClient   = "COPILOT_CLI_BINARY_VERSION"
 )
-
-// tooLarge is the answer to an event that cannot be checked whole.
-func tooLarge(event string) []byte {
-	if name, _ := hook.CanonicalName(event); name != hook.PreToolUse {
-		return nil
-	}
-	return deny("copilot-mem: the tool call is too large to check (more than 16 MiB)")
-}

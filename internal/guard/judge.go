@@ -56,14 +56,7 @@ func newJudgement(o Options, e hook.Event) *judgement {
 // load finds the policies and settings that apply in the folder of the event.
 func (j *judgement) load() {
 	j.facts = j.newFacts(j.event)
-	j.set = policy.Load(policy.Loader{
-		UserDir: filepath.Join(j.o.Copilot, "copilot-mem"),
-		Root:    j.facts.Root(),
-		Sources: facts.Sources(j.facts.Cwd()),
-		Home:    j.o.Home,
-		Trusted: func() bool { return j.trusted(j.facts.Root()) },
-		Shell:   DefaultShell,
-	})
+	j.set = policy.Load(j.loader())
 	if len(j.set.Settings.Tools) > 0 {
 		j.facts = j.newFacts(j.event)
 	}
@@ -85,7 +78,7 @@ func (j *judgement) judge() []say {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, maxParallel)
 	for i, m := range matches {
-		if !executes(m.Policy) {
+		if !waits(m.Policy) {
 			says[i] = j.one(m)
 			continue
 		}
@@ -123,8 +116,9 @@ func (j *judgement) guardPanic() {
 	}
 }
 
-func executes(p *policy.Policy) bool {
-	return p.Concurrency != nil || slices.ContainsFunc(p.Steps, func(s policy.Step) bool { return s.Kind.Executes() })
+// waits says whether a policy may take its time.
+func waits(p *policy.Policy) bool {
+	return p.Concurrency != nil || Executes(p)
 }
 
 // bundled gives the breaches of the bundled rules, as the settings have them.

@@ -40,11 +40,6 @@ type result struct {
 	Text       string `json:"textResultForLlm"`
 }
 
-// deny is the shortest way to stop a call.
-func deny(reason string) []byte {
-	return reply{PermissionDecision: "deny", PermissionDecisionReason: reason}.bytes()
-}
-
 // bytes is the one document; nothing at all where there is nothing to say.
 func (r reply) bytes() []byte {
 	b, err := encode(r)

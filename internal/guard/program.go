@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -68,6 +69,9 @@ func isName(s string) bool {
 func (p Program) options(event string, input []byte, started time.Time, getenv func(string) string) Options {
 	o := Options{Event: event, Input: input, Env: p.Environ, Getenv: getenv, Now: time.Now, Started: started}
 	o.Home, o.Copilot = Homes(getenv)
+	if o.Temp = getenv("TMPDIR"); runtime.GOOS == "windows" {
+		o.Temp = getenv("TEMP")
+	}
 	dir, err := datadir.Find(getenv)
 	if err == nil {
 		err = dir.Ensure()
