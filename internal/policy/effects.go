@@ -114,6 +114,7 @@ func (p *Policy) Events() []string {
 	}
 	if r := p.Rule; r != nil {
 		switch {
+		case r.Event == "": // cannot be read
 		case !slices.Contains(ruleEvents, r.Event):
 			add(r.Event)
 		default:

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -311,7 +312,7 @@ func (p *Policy) decode(src []byte) *Policy {
 	return p
 }
 
-func trimMark(src []byte) []byte { return []byte(strings.TrimPrefix(string(src), "\xef\xbb\xbf")) }
+func trimMark(src []byte) []byte { return bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")) }
 
 // broken makes the policy one that cannot be read at all.
 func (p *Policy) broken(problem string) *Policy {
@@ -328,14 +329,19 @@ func readFile(path string) (src []byte, problem string) {
 		return nil, "cannot be read: " + cause(err)
 	}
 	defer f.Close()
-	src, err = io.ReadAll(io.LimitReader(f, maxBytes+1))
+	info, err := f.Stat()
 	if err != nil {
 		return nil, "cannot be read: " + cause(err)
 	}
-	if len(src) > maxBytes {
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), maxBytes)) + bytes.MinRead)
+	if _, err = b.ReadFrom(io.LimitReader(f, maxBytes+1)); err != nil {
+		return nil, "cannot be read: " + cause(err)
+	}
+	if b.Len() > maxBytes {
 		return nil, "larger than 1 MiB"
 	}
-	return src, ""
+	return b.Bytes(), ""
 }
 
 // findInvalid lists the paths of the files that have errors.

@@ -53,6 +53,9 @@ func (d *decoder) errorAt(n *yaml.Node, offset int, rule, hint, format string, a
 
 // parse returns the top node of the one document in d.src; nil when the text is no YAML, which is then reported.
 func (d *decoder) parse() *yaml.Node {
+	if top, ok := quick(d.src); ok {
+		return top
+	}
 	if !utf8.Valid(d.src) {
 		d.errorf(at(1+bytes.Count(d.src[:validPrefix(d.src)], []byte("\n")), 1), "yaml", "save the file as UTF-8", "the text is not UTF-8")
 		return nil

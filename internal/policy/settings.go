@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -121,16 +122,13 @@ func (f *settingsFile) finish() {
 }
 
 func (f *settingsFile) decode(home string) {
-	if len(strings.TrimSpace(string(f.src))) == 0 {
+	if onlyComments(f.src) {
 		return // all settings are optional
 	}
 	top := f.parse()
 	if top == nil {
 		f.lockAll = true
 		return
-	}
-	if top.Kind == yaml.ScalarNode && top.Tag == "!!null" {
-		return // only comments
 	}
 	fields, ok := f.fields(top, "the settings", settingsKeys)
 	f.lockAll = !ok
@@ -164,6 +162,16 @@ func (f *settingsFile) field(e entry, home string) {
 	case "tools":
 		f.fileTools(e)
 	}
+}
+
+// onlyComments reports a text that says nothing.
+func onlyComments(src []byte) bool {
+	for line := range bytes.Lines(src) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 // ruleNames are the short names of the bundled rules.

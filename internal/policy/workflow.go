@@ -112,6 +112,9 @@ func (p *Policy) compile() {
 	for i := range p.Triggers {
 		p.Triggers[i].compile(p.decoder)
 	}
+	if p.Rule != nil && !p.mutatingOnly {
+		p.compileRule()
+	}
 	p.noEffect()
 	p.Problems = sorted(p.problems)
 }
