@@ -26,14 +26,19 @@ func Sweep() {
 	if !adopted.Load() {
 		return
 	}
-	for until := time.Now().Add(grace); time.Now().Before(until); time.Sleep(2 * time.Millisecond) {
-		left := children()
-		if len(left) == 0 {
-			return
-		}
-		for _, pid := range left {
+	for until := time.Now().Add(grace); living() && time.Now().Before(until); time.Sleep(2 * time.Millisecond) {
+		for _, pid := range children() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
-			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		}
+	}
+}
+
+// living reports whether this process has a child that runs; the exit codes of dead ones are taken.
+func living() bool {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if err != nil || pid == 0 {
+			return err == nil
 		}
 	}
 }
