@@ -16,8 +16,9 @@ import (
 
 // Limits of one document. An alias counts for what it stands for, each time.
 const (
-	maxDepth = 200
-	maxNodes = 50_000
+	maxDepth    = 200
+	maxNodes    = 50_000
+	maxFindings = 200 // of one file; nobody reads on
 )
 
 // decoder reads one YAML document strictly and collects what is wrong with it.
@@ -30,6 +31,12 @@ type decoder struct {
 }
 
 func (d *decoder) report(severity string, n *yaml.Node, rule, hint, format string, args ...any) {
+	if len(d.problems) >= maxFindings {
+		if len(d.problems) > maxFindings {
+			return
+		}
+		rule, hint, format, args = "too-many", "", "more findings than are listed", nil
+	}
 	f := Finding{File: d.file, Rule: rule, Severity: severity, Message: fmt.Sprintf(format, args...), Hint: hint}
 	if n != nil {
 		f.Line, f.Column = n.Line+d.lineOff, n.Column
@@ -198,6 +205,22 @@ func (d *decoder) fields(n *yaml.Node, what string, known []string) ([]entry, bo
 
 func (d *decoder) collect(n *yaml.Node, what string, known []string, out *[]entry, depth int) {
 	var merges []*yaml.Node
+	var index map[string]int // of large maps
+	if len(n.Content) > 64 {
+		index = make(map[string]int, len(n.Content)/2)
+		for i, e := range *out {
+			index[e.name] = i
+		}
+	}
+	seen := func(name string) int {
+		if index == nil {
+			return slices.IndexFunc(*out, func(e entry) bool { return e.name == name })
+		}
+		if i, ok := index[name]; ok {
+			return i
+		}
+		return -1
+	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := d.resolve(n.Content[i]), d.resolve(n.Content[i+1])
 		if k == nil || v == nil {
@@ -212,15 +235,20 @@ func (d *decoder) collect(n *yaml.Node, what string, known []string, out *[]entr
 			continue
 		}
 		name := k.Value
-		if j := slices.IndexFunc(*out, func(e entry) bool { return e.name == name }); j >= 0 {
+		if j := seen(name); j >= 0 {
 			if depth == 0 {
 				d.errorf(n.Content[i], "duplicate-key", "", "key %q is there twice, first in line %d", name, (*out)[j].k.Line+d.lineOff)
 			}
 			continue
 		}
 		if known != nil && !slices.Contains(known, name) {
-			d.errorf(n.Content[i], "unknown-key", hintKey(name, known), "unknown key %q in %s", name, what)
+			if len(d.problems) <= maxFindings {
+				d.errorf(n.Content[i], "unknown-key", hintKey(name, known), "unknown key %q in %s", cut(name, 60), what)
+			}
 			continue
+		}
+		if index != nil {
+			index[name] = len(*out)
 		}
 		*out = append(*out, entry{name, n.Content[i], v})
 	}

@@ -13,7 +13,7 @@ import (
 // for everything else, mistakes included, and then the library has the word. It takes a twentieth of the library's time, which
 // is what a hook with a hundred files has.
 func quick(src []byte) (top *yaml.Node, ok bool) {
-	q := quickParser{nodes: make([]yaml.Node, 0, 48)}
+	q := quickParser{nodes: make([]yaml.Node, 0, 48), line: -1}
 	if !q.split(src) || len(q.lines) == 0 || q.next(0) == len(q.lines) {
 		return nil, false
 	}
@@ -34,6 +34,8 @@ type quickLine struct {
 type quickParser struct {
 	lines []quickLine
 	nodes []yaml.Node
+
+	line, bytes, chars int // the last column that was asked for: line, offset, characters before it
 }
 
 // split cuts the text into lines and refuses characters that mean something special to YAML.
@@ -88,7 +90,12 @@ func (q *quickParser) node(n yaml.Node) *yaml.Node {
 // column is where a part of a line starts, from 1; offset counts the bytes after the indentation.
 func (q *quickParser) column(i, offset int) int {
 	l := &q.lines[i]
-	return l.indent + utf8.RuneCountInString(l.text[:offset]) + 1
+	if i != q.line || offset < q.bytes {
+		q.line, q.bytes, q.chars = i, 0, 0
+	}
+	q.chars += utf8.RuneCountInString(l.text[q.bytes:offset])
+	q.bytes = offset
+	return l.indent + q.chars + 1
 }
 
 // block parses the map or list whose first line is i, at exactly the given indentation; it returns the line after it.
@@ -162,7 +169,8 @@ func (q *quickParser) list(i, indent, depth int) (*yaml.Node, int, bool) {
 		var after int
 		var ok bool
 		if key, _ := quickKey(l.text[at:]); key != "" {
-			l.indent, l.text = l.indent+at, l.text[at:]
+			l.indent, l.text = l.indent+at, l.text[at:] // all blanks and a dash: one byte each
+			q.line = -1
 			n, after, ok = q.mapping(i, l.indent, depth+1)
 		} else {
 			n, after, ok = q.value(i, at, 0, indent, depth, false)
