@@ -61,13 +61,7 @@ func lookup(name string) (function, bool) {
 	case "tojson":
 		f = function{"toJSON", 1, 1, false, toJSON}
 	case "fromjson":
-		f = function{"fromJSON", 1, 1, false, func(r *run, _ *call, args []any) (any, error) {
-			s := ToText(args[0])
-			if err := r.spend(len(s)); err != nil {
-				return nil, err
-			}
-			return fromJSON(s)
-		}}
+		f = function{"fromJSON", 1, 1, false, fromJSON}
 	case "hashfiles":
 		f = function{"hashFiles", 1, many, false, hashFiles}
 	case "success", "failure", "always", "cancelled":
@@ -209,12 +203,9 @@ func affix(has func(s, affix string) bool) func(*run, *call, []any) (any, error)
 	}
 }
 
+// format puts arguments in for {0}, {1} …; {{ and }} are braces. Each is paid for before it is written.
 func format(r *run, _ *call, args []any) (any, error) {
-	return formatted(ToText(args[0]), args[1:], r.spend)
-}
-
-// formatted puts args in for {0}, {1} …; {{ and }} are braces. Each argument is paid for before it is written.
-func formatted(s string, args []any, spend func(int) error) (string, error) {
+	s, args := ToText(args[0]), args[1:]
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		n := strings.IndexAny(s[i:], "{}")
@@ -233,15 +224,15 @@ func formatted(s string, args []any, spend func(int) error) (string, error) {
 		digits := span(s[i+1:], isDigit)
 		after := i + 1 + digits
 		if s[i] == '}' || digits == 0 || after == len(s) || s[after] != '}' {
-			return "", fmt.Errorf("malformed format string at its offset %d: a brace is neither {0} nor doubled", i)
+			return nil, fmt.Errorf("malformed format string at its offset %d: a brace is neither {0} nor doubled", i)
 		}
 		k, err := strconv.Atoi(s[i+1 : after])
 		if err != nil || k >= len(args) {
-			return "", fmt.Errorf("{%s} asks for an argument that is not there", s[i+1:after])
+			return nil, fmt.Errorf("{%s} asks for an argument that is not there", s[i+1:after])
 		}
 		arg := ToText(args[k])
-		if err := spend(len(arg)); err != nil {
-			return "", err
+		if err := r.spend(len(arg)); err != nil {
+			return nil, err
 		}
 		b.WriteString(arg)
 		i = after + 1
@@ -280,7 +271,11 @@ func toJSON(_ *run, _ *call, args []any) (any, error) {
 	return b.String(), nil
 }
 
-func fromJSON(s string) (any, error) {
+func fromJSON(r *run, _ *call, args []any) (any, error) {
+	s := ToText(args[0])
+	if err := r.spend(len(s)); err != nil {
+		return nil, err
+	}
 	var v any
 	if err := json.Unmarshal([]byte(s), &v); err != nil {
 		return nil, err
