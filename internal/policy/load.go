@@ -28,8 +28,9 @@ type Loader struct {
 	Sources []string // directories that may hold .github: from the event's directory to the root, and on into a superproject
 	Root    string   // repository root, for the names of files
 	Home    string   // for patterns that start with ~/
-	// Trusted says whether the repository may relax bundled rules; asked only when a setting would. nil: no.
-	Trusted func() bool
+	// Trusted says whether a repository, by the directory that its .github lies in, may relax bundled rules; asked only when a setting
+	// would. nil: no.
+	Trusted func(dir string) bool
 	// Shell names the shell of steps that name none; nil: bash.
 	Shell func(Source) string
 }
@@ -41,34 +42,44 @@ type Set struct {
 	Findings []Finding // of settings and places; those of a policy are its Problems
 	Files    int       // policy and settings files read
 
-	root    string
-	invalid func() []string // paths of invalid files
+	root string
 }
 
 // Repairs reports whether the call does nothing but write or delete invalid policy files. Such a call must stay possible.
 func (s *Set) Repairs(f *facts.Facts) bool {
-	if f.IsShell() && !plainShell(f.Shell()) {
-		return false
-	}
-	broken := s.invalid()
-	if len(broken) == 0 {
-		return false
-	}
-	names := make([]string, len(broken))
-	for i, p := range broken {
-		_, names[i] = f.Paths(p)
-	}
 	found := false
-	for _, file := range f.Files() {
-		if !written(file) {
+	for i := range f.Files() {
+		file := &f.Files()[i]
+		if !written(*file) {
 			continue
 		}
-		if !slices.Contains(names, file.Path) {
+		if !s.broken(f, file) {
 			return false
 		}
 		found = true
 	}
-	return found
+	return found && (!f.IsShell() || plainShell(f.Shell()))
+}
+
+// broken reports whether a file is a policy or settings file with errors. Only that file is looked into.
+func (s *Set) broken(f *facts.Facts, file *facts.File) bool {
+	same := func(path string) bool {
+		if file.Abs == path {
+			return true
+		}
+		if filepath.Base(path) != filepath.Base(file.Abs) {
+			return false
+		}
+		_, canonical := f.Paths(path)
+		return canonical == file.Path
+	}
+	for _, p := range s.Policies {
+		if p.Enabled && same(p.Path) {
+			p.compile()
+			return p.InvalidText() != ""
+		}
+	}
+	return slices.ContainsFunc(s.Settings.invalid, same)
 }
 
 // plainShell reports whether a command line consists of programs that only read and write the files they name.
@@ -85,7 +96,6 @@ func plainShell(sh *facts.Shell) bool {
 // asks the disk whether there are any.
 func Load(l Loader) *Set {
 	s := &Set{root: l.Root}
-	s.invalid = sync.OnceValue(s.findInvalid)
 	var files []*settingsFile
 	var jobs []job
 	if l.UserDir != "" && isDir(l.UserDir) {
@@ -342,16 +352,4 @@ func readFile(path string) (src []byte, problem string) {
 		return nil, "larger than 1 MiB"
 	}
 	return b.Bytes(), ""
-}
-
-// findInvalid lists the paths of the files that have errors.
-func (s *Set) findInvalid() []string {
-	s.Compile()
-	var out []string
-	for _, p := range s.Policies {
-		if p.Enabled && p.InvalidText() != "" {
-			out = append(out, p.Path)
-		}
-	}
-	return append(out, s.Settings.invalid...)
 }

@@ -394,7 +394,7 @@ func (s *Set) mayRelax(l Loader, f *settingsFile, locked bool, why *string) bool
 		*why = "the file has errors"
 	case locked:
 		*why = "the user's settings lock the rule"
-	case l.Trusted == nil || !l.Trusted():
+	case l.Trusted == nil || !l.Trusted(f.dir):
 		*why = "the repository is not trusted"
 	default:
 		return true

@@ -74,7 +74,7 @@ func TestBundledSettings(t *testing.T) {
 			if note := s.Settings.Bundled(tt.rule).Note; (note == "") != (tt.note == "") || !strings.Contains(note, tt.note) {
 				t.Errorf("note %q lacks %q", note, tt.note)
 			}
-			r.l.Trusted = func() bool { return true }
+			r.l.Trusted = func(string) bool { return true }
 			if got := actionOf(Load(r.l), tt.rule, tt.hit); got != tt.trusted {
 				t.Errorf("trusted: %s, want %s", got, tt.trusted)
 			}
@@ -86,7 +86,7 @@ func TestTrustIsAskedOnlyToRelax(t *testing.T) {
 	for text, want := range map[string]bool{"rules: {policy-files: deny}\n": false, "on-error: allow\n": false, "rules: {force-push: off}\n": true, "rules: {secret-files: {except: [a]}}\n": true} {
 		r := newRepo(t, map[string]string{repoSettings: text})
 		asked := false
-		r.l.Trusted = func() bool { asked = true; return true }
+		r.l.Trusted = func(string) bool { asked = true; return true }
 		Load(r.l)
 		if asked != want {
 			t.Errorf("%q: asked %v", text, asked)
@@ -97,7 +97,7 @@ func TestTrustIsAskedOnlyToRelax(t *testing.T) {
 func TestExceptions(t *testing.T) {
 	r := newRepo(t, map[string]string{userSettings: "rules: {secret-files: {except: ['user/**']}}\n", repoSettings: "rules: {secret-files: {action: ask, except: ['fixtures/**', '!fixtures/real/**']}}\n"})
 	for _, trusted := range []bool{false, true} {
-		r.l.Trusted = func() bool { return trusted }
+		r.l.Trusted = func(string) bool { return trusted }
 		b := Load(r.l).Settings.Bundled("secret-files")
 		for paths, want := range map[string]bool{"user/a": true, "a": false, "fixtures/a": trusted, "fixtures/real/a": false, "fixtures/a,user/b": trusted, "fixtures/a,b": false, "": false} {
 			var list []string
