@@ -11,12 +11,16 @@ import (
 // policyFiles asks before policies, hooks or their settings are changed, also through a directory above them.
 func policyFiles(f *facts.Facts, guarded func(string) bool) []Hit {
 	var out []Hit
+	var p *places
 	for _, file := range f.Files() {
 		if file.Action == "read" {
 			continue
 		}
-		for _, abs := range slices.Compact([]string{file.Abs, facts.RealPath(file.Abs)}) {
-			if !holdsPolicy(f, abs, file) || guarded != nil && !guarded(file.Abs) {
+		if p == nil {
+			p = newPlaces(f)
+		}
+		for _, abs := range slices.Compact([]string{file.Abs, file.Real}) {
+			if !p.hold(abs, file.Dir) || guarded != nil && !guarded(file.Abs) {
 				continue
 			}
 			out = append(out, Hit{Action: "ask", Text: "this changes " + file.Path + ", which decides what the agent may do", Paths: []string{file.Path}})
@@ -29,21 +33,31 @@ func policyFiles(f *facts.Facts, guarded func(string) bool) []Hit {
 	return unique(out)
 }
 
-// holdsPolicy reports whether a path is a policy file by its place, or a directory that is deleted or moved with one in it.
-func holdsPolicy(f *facts.Facts, abs string, file facts.File) bool {
+// places are the directories in which policies are looked for, with and without links resolved.
+type places struct{ repos, homes []string }
+
+func newPlaces(f *facts.Facts) *places {
+	p := &places{}
 	for _, dir := range f.Sources() {
-		for _, base := range []string{dir, facts.RealPath(dir)} {
-			if repoPolicy(base, abs) || file.Dir && holdsPlace(abs, base, ".github/copilot-mem", ".github/hookflows", ".github/hooks", ".claude") {
-				return true
-			}
-		}
+		p.repos = append(p.repos, slices.Compact([]string{dir, facts.RealPath(dir)})...)
 	}
 	if home := f.CopilotHome(); home != "" {
-		for _, base := range []string{home, facts.RealPath(home)} {
-			if facts.Within(abs, filepath.Join(base, "hooks")) || facts.Within(abs, filepath.Join(base, "copilot-mem")) ||
-				file.Dir && holdsPlace(abs, base, "hooks", "copilot-mem") {
-				return true
-			}
+		p.homes = slices.Compact([]string{home, facts.RealPath(home)})
+	}
+	return p
+}
+
+// hold reports whether a path is a policy file by its place, or a directory that goes as a whole with one in it.
+func (p *places) hold(abs string, dir bool) bool {
+	for _, base := range p.repos {
+		if repoPolicy(base, abs) || dir && holdsPlace(abs, base, ".github/copilot-mem", ".github/hookflows", ".github/hooks", ".claude") {
+			return true
+		}
+	}
+	for _, base := range p.homes {
+		if facts.Within(abs, filepath.Join(base, "hooks")) || facts.Within(abs, filepath.Join(base, "copilot-mem")) ||
+			dir && holdsPlace(abs, base, "hooks", "copilot-mem") {
+			return true
 		}
 	}
 	return false

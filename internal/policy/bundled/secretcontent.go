@@ -145,7 +145,7 @@ func keyBody(body string) bool {
 		}
 	}
 	key := b.String()
-	if len(key) < 16 || strings.Contains(key, "...") || strings.Contains(key, "…") || strings.ContainsAny(key, "<>${}") {
+	if len(strings.Trim(key, ".…")) < 8 || strings.ContainsAny(key, "<>${}") {
 		return false
 	}
 	return !placeholder(key[:min(len(key), 200)])

@@ -17,7 +17,10 @@ func secretFiles(f *facts.Facts, _ func(string) bool) []Hit {
 		}
 	}
 	for _, file := range f.Files() {
-		if secretName(filepath.ToSlash(file.Abs)) || secretName(filepath.ToSlash(facts.RealPath(file.Abs))) {
+		if file.Below && !secretPlace(filepath.ToSlash(file.Real)) {
+			continue // node_modules is full of certificates
+		}
+		if secretName(filepath.ToSlash(file.Abs)) || secretName(filepath.ToSlash(file.Real)) || f.IsShell() && secretDir(file.Real) {
 			hit(file.Path)
 		}
 	}
@@ -78,6 +81,22 @@ func secretName(path string) bool {
 		return true
 	}
 	return slices.ContainsFunc(secretSuffixes, func(s string) bool { return strings.HasSuffix(name, s) && len(name) > len(s) })
+}
+
+// secretPlace reports a path in a directory that is there for secrets.
+func secretPlace(path string) bool {
+	for _, dir := range []string{"/.ssh/", "/.gnupg/", "/.aws/", "/.kube/"} {
+		if strings.Contains(path, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// secretDir reports such a directory itself, when it is copied, packed, moved or deleted.
+func secretDir(abs string) bool {
+	base := filepath.Base(abs)
+	return base == ".ssh" || base == ".gnupg"
 }
 
 // silent programs print their operands or look at names only.

@@ -40,6 +40,7 @@ type Call struct {
 type File struct {
 	Path   string // canonical: real, slashes, relative to the root; outside of it absolute
 	Abs    string // absolute, links not resolved
+	Real   string // absolute, links resolved
 	Action string // "create", "edit", "delete", "rename" or "read"
 
 	Content, Old string   // new and old text, as far as the call shows them
@@ -47,6 +48,7 @@ type File struct {
 	Also         []string // further types it answers to: "delete" or "create" for the ends of a rename
 	Candidates   []string // every form of the path that a pattern may match, the absolute ones included
 	Dir          bool     // a directory that is deleted or moved as a whole; the files below follow as events of their own
+	Below        bool     // the call names a directory above it
 }
 
 // Is reports whether the event counts as the given type of action.
@@ -72,6 +74,7 @@ type Facts struct {
 	in   Input
 	cwd  string
 	root func() string
+	real func() (root, cwd string)
 
 	sources func() []string
 	tool    string
@@ -95,6 +98,7 @@ func New(in Input) *Facts {
 	}
 	f.cwd = filepath.Clean(f.cwd)
 	f.root = sync.OnceValue(func() string { root, _ := Root(f.cwd); return root })
+	f.real = sync.OnceValues(func() (string, string) { return realPath(f.Root()), realPath(f.cwd) })
 	f.sources = sync.OnceValue(func() []string { return Sources(f.cwd) })
 	f.tool = canonicalTool(in.Event)
 	f.args = sync.OnceValue(func() map[string]any { return decodeArgs(in.Event.ToolInput) })

@@ -3,6 +3,7 @@ package facts
 import (
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,9 +36,28 @@ var editorCommands = map[string]string{"create": "create", "str_replace": "edit"
 func (f *Facts) isPost() bool { return f.in.Event.Name == hook.PostToolUse }
 
 func (f *Facts) newFile(abs, action string) File {
-	file := File{Abs: abs, Action: action}
-	file.Candidates, file.Path = f.forms(abs)
+	return f.fileAt(abs, realPath(abs), action)
+}
+
+func (f *Facts) fileAt(abs, real, action string) File {
+	file := File{Abs: abs, Real: real, Action: action}
+	file.Candidates, file.Path = f.forms(abs, real)
 	return file
+}
+
+// filesIn are the events of the files below a directory; below it no link is followed, so their real paths follow from its.
+func (f *Facts) filesIn(dir File, action string) []File {
+	var out []File
+	for _, p := range filesBelow(dir.Abs) {
+		rel, ok := below(p, dir.Abs)
+		if !ok {
+			continue
+		}
+		file := f.fileAt(p, filepath.Join(dir.Real, rel), action)
+		file.Below = true
+		out = append(out, file)
+	}
+	return out
 }
 
 func (f *Facts) findFiles() []File {
@@ -201,9 +221,7 @@ func (f *Facts) deleteEvents(args map[string]any, names []string) []File {
 	file.Dir = isRealDir(abs)
 	out := []File{file}
 	if file.Dir {
-		for _, q := range filesBelow(abs) {
-			out = append(out, f.newFile(q, "delete"))
-		}
+		out = append(out, f.filesIn(file, "delete")...)
 	}
 	return out
 }

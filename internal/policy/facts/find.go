@@ -1,8 +1,11 @@
 package facts
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Find is what a find command selects: where it starts and whether a test narrows it down.
@@ -144,8 +147,8 @@ func (p *findParser) skipExec() {
 // find walks the commands of -exec with what find would put in, and gives what it prints.
 func (w *walk) find(args []Word, st *state, in Flow) Flow {
 	spec := ParseFind(args)
-	hits := spec.hits()
-	out := Flow{From: true, Names: hits}
+	hits := sync.OnceValue(func() []string { return w.hits(spec, st) })
+	out := Flow{From: true, names: hits}
 	for i := 0; i < len(args); i++ {
 		switch args[i].Text {
 		case "-exec", "-execdir", "-ok", "-okdir":
@@ -153,10 +156,10 @@ func (w *walk) find(args []Word, st *state, in Flow) Flow {
 			for end < len(args) && args[end].Text != ";" && args[end].Text != "+" {
 				end++
 			}
-			w.findExec(args[i+1:end], hits, st)
+			w.findExec(args[i+1:end], hits(), st)
 			i = end
 		case "-delete":
-			for _, hit := range hits {
+			for _, hit := range hits() {
 				if spec.Narrow && strings.Contains(hit, Hole) {
 					continue
 				}
@@ -184,9 +187,9 @@ func (f Find) literalNames() []string {
 	return out
 }
 
-// hits stand for what find selects: the roots when nothing narrows it, literal names below them, else something
-// unknown below them.
-func (f Find) hits() []string {
+// hits stand for what find selects: the roots when nothing narrows it, what there is of the names below them, else
+// something unknown below them.
+func (w *walk) hits(f Find, st *state) []string {
 	var out []string
 	for _, root := range f.Roots {
 		base := strings.TrimSuffix(root.Text, "/")
@@ -197,7 +200,9 @@ func (f Find) hits() []string {
 			for _, name := range names {
 				out = append(out, base+"/"+name)
 			}
+			out = append(out, w.named(f, base, st)...)
 		default:
+			out = append(out, w.named(f, base, st)...)
 			tail := Hole
 			if len(f.names) == 1 { // what the pattern's end tells is kept: *.pem
 				if i := strings.LastIndexAny(f.names[0].Text, "*?]"); i >= 0 {
@@ -206,6 +211,31 @@ func (f Find) hits() []string {
 			}
 			out = append(out, base+"/"+Hole+"/"+tail)
 		}
+	}
+	return out
+}
+
+// named looks for the names of find below one of its roots.
+func (w *walk) named(f Find, root string, st *state) []string {
+	var out []string
+	for _, dir := range w.resolve(st, root+"/") {
+		visited := 0
+		_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error { // what cannot be read is not found
+			if visited++; visited > 4*maxBelow || len(out) >= maxLoop-2 {
+				return filepath.SkipAll
+			}
+			if err != nil {
+				return nil
+			}
+			rel, ok := below(p, dir)
+			for _, name := range f.names {
+				if ok && matchSegment(name.Text, d.Name()) {
+					out = append(out, root+"/"+filepath.ToSlash(rel))
+					break
+				}
+			}
+			return nil
+		})
 	}
 	return out
 }

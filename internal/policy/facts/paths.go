@@ -55,7 +55,8 @@ func isSubmodule(root string) bool {
 // Paths gives every form of a path that a pattern may match, and the canonical one (4.2): real, with slashes, relative
 // to the root, or absolute when it lies outside.
 func (f *Facts) Paths(arg string) (candidates []string, canonical string) {
-	return f.forms(f.absolute(arg))
+	abs := f.absolute(arg)
+	return f.forms(abs, realPath(abs))
 }
 
 // absolute resolves a path as a tool's argument: "~" is home, relative paths start at the event's directory.
@@ -72,9 +73,10 @@ func (f *Facts) absolute(arg string) string {
 	return filepath.Clean(arg)
 }
 
-func (f *Facts) forms(abs string) (candidates []string, canonical string) {
-	real, root := realPath(abs), f.Root()
-	realRoot := realPath(root)
+// forms are the forms of an absolute path whose real path is known.
+func (f *Facts) forms(abs, real string) (candidates []string, canonical string) {
+	root := f.Root()
+	realRoot, realCwd := f.real()
 	add := func(s string) {
 		if s = filepath.ToSlash(s); !slices.Contains(candidates, s) {
 			candidates = append(candidates, s)
@@ -88,7 +90,7 @@ func (f *Facts) forms(abs string) (candidates []string, canonical string) {
 				inside = true
 			}
 		}
-		for _, base := range []string{f.cwd, realPath(f.cwd)} {
+		for _, base := range []string{f.cwd, realCwd} {
 			if rel, ok := below(p, base); ok && inside {
 				add(rel)
 			}

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
@@ -254,9 +253,12 @@ func (w *walk) remove(st *state, word Word, deep bool) {
 		if !deep || !isRealDir(abs) {
 			continue
 		}
-		w.files[len(w.files)-1].Dir = true
-		for _, p := range filesBelow(abs) {
-			w.add(w.f.newFile(p, "delete"))
+		dir := w.f.newFile(abs, "delete")
+		for i := range w.files {
+			w.files[i].Dir = w.files[i].Dir || w.files[i].Abs == abs
+		}
+		for _, f := range w.f.filesIn(dir, "delete") {
+			w.add(f)
 		}
 	}
 }
@@ -316,8 +318,7 @@ func (w *walk) renamed(abs, also string) {
 	if !f.Dir {
 		return
 	}
-	for _, p := range filesBelow(abs) {
-		g := w.f.newFile(p, "rename")
+	for _, g := range w.f.filesIn(f, "rename") {
 		g.Also = []string{also}
 		w.add(g)
 	}
@@ -328,11 +329,12 @@ func (w *walk) arrives(origin, dst string, move bool) {
 	if got, ok := w.written[origin]; ok {
 		w.written[dst] = got
 	}
-	one := func(abs string) {
+	one := func(abs string, below bool) {
 		if noFile(abs) {
 			return
 		}
 		f := w.f.newFile(abs, "create")
+		f.Below = below
 		switch {
 		case move:
 			f.Action, f.Also = "rename", []string{"create"}
@@ -341,11 +343,11 @@ func (w *walk) arrives(origin, dst string, move bool) {
 		}
 		w.add(f)
 	}
-	one(dst)
+	one(dst, false)
 	if origin != "" && isRealDir(origin) {
 		for _, p := range filesBelow(origin) {
 			if rel, ok := below(p, origin); ok {
-				one(filepath.Join(dst, rel))
+				one(filepath.Join(dst, rel), true)
 			}
 		}
 	}
@@ -556,9 +558,6 @@ func urlBase(text string) string {
 	base := "index.html"
 	if i := strings.LastIndexByte(rest, '/'); i >= 0 && i+1 < len(rest) {
 		base = rest[i+1:]
-	}
-	if plain, err := url.PathUnescape(base); err == nil && !strings.Contains(plain, "/") {
-		base = plain
 	}
 	return base
 }

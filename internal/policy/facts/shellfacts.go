@@ -35,6 +35,7 @@ type Flow struct {
 	From    bool // there is one
 	Known   bool
 	Text    string
-	Fetched bool     // it comes from the network
-	Names   []string // the paths that it lists, holes included, when a find printed it
+	Fetched bool // it comes from the network
+
+	names func() []string // the paths that it lists, holes included, when a find printed it
 }

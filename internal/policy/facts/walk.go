@@ -211,7 +211,9 @@ func (a Flow) then(b Flow) Flow {
 	} else {
 		out.Known = false
 	}
-	out.Names = append(slices.Clip(a.Names), b.Names...)
+	if out.names = a.names; out.names == nil {
+		out.names = b.names
+	}
 	return out
 }
 

@@ -217,8 +217,8 @@ func listed(in Flow) []Word {
 		for _, t := range tokens(in.Text, "") {
 			out = append(out, Word{Text: t.text, Raw: t.text, Fetched: in.Fetched})
 		}
-	case len(in.Names) > 0:
-		for _, s := range in.Names {
+	case in.names != nil:
+		for _, s := range in.names() {
 			out = append(out, Word{Text: s, Raw: s})
 		}
 	default:
