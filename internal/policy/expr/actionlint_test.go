@@ -306,7 +306,8 @@ func (s *source) spoil() {
 		j := s.IntN(len(s.tokens))
 		s.tokens[i], s.tokens[j] = s.tokens[j], s.tokens[i]
 	default:
-		s.tokens[i] = s.pick("(", ")", "[", "]", ",", ".", "*", "!", "==", "=", "&", "&&", "'", "''", `"x"`, "-", "1", "x", "}", "}}", "$", "é", "1.", ".5", "+1", "0o7", "08", "true")
+		s.tokens[i] = s.pick("(", ")", "[", "]", ",", ".", "*", "!", "==", "=", "&", "&&", "'", "''", `"x"`, "-", "1", "x",
+			"}", "}}", "$", "é", "1.", ".5", "+1", "0o7", "08", "true")
 	}
 }
 
@@ -362,9 +363,12 @@ func TestSameAsActionlint(t *testing.T) {
 // Every listed difference is real: an example on which the parsers do not agree and the list says why.
 func TestDifferencesAreReal(t *testing.T) {
 	for _, tt := range []struct{ src, name string }{
-		{"foo.bar", "names and functions"}, {"nope()", "names and functions"}, {"contains(event)", "number of arguments"}, {"'a'.b", "a literal has no properties"},
-		{strings.Repeat("!", 300) + "event", "nesting has an end"}, {"-0x1", `"-0x1"`}, {"0o17", "octal"}, {"+1", "a sign"}, {"1e+2", "a sign"}, {"01", "a sign"},
-		{".5", "decimal point"}, {"1.", "decimal point"}, {"0x0f", "zeros before"}, {"4294967296", "beyond 32 bits"}, {"1e999", "infinite"}, {"event[*]", "[*]"}, {"event\v", "white space"}, {"'\xff'", "any byte"},
+		{"foo.bar", "names and functions"}, {"nope()", "names and functions"}, {"contains(event)", "number of arguments"},
+		{"'a'.b", "a literal has no properties"},
+		{strings.Repeat("!", 300) + "event", "nesting has an end"}, {"-0x1", `"-0x1"`}, {"0o17", "octal"}, {"+1", "a sign"},
+		{"1e+2", "a sign"}, {"01", "a sign"},
+		{".5", "decimal point"}, {"1.", "decimal point"}, {"0x0f", "zeros before"}, {"4294967296", "beyond 32 bits"}, {"1e999", "infinite"},
+		{"event[*]", "[*]"}, {"event\v", "white space"}, {"'\xff'", "any byte"},
 	} {
 		_, err := Parse(tt.src)
 		_, theirErr := actionlint.NewExprParser().Parse(actionlint.NewExprLexer(tt.src + "}}"))

@@ -27,7 +27,8 @@ func BenchmarkEval(b *testing.B) {
 		name, src string
 		env       *Env
 	}{
-		{"usual", usual, facts()}, {"filter", "contains(event.files.*.path, 'b.md')", facts()}, {"matches64KiB", "matches(env.BIG, 'zz+$')", big},
+		{"usual", usual, facts()}, {"filter", "contains(event.files.*.path, 'b.md')", facts()},
+		{"matches64KiB", "matches(env.BIG, 'zz+$')", big},
 		{"contains64KiB", "contains(env.BIG, 'ZZ')", big}, {"toJSON64KiB", "toJSON(env)", big},
 	} {
 		b.Run(bb.name, func(b *testing.B) {

@@ -301,7 +301,7 @@ func (p *parser) named(t token) (node, error) {
 	case "env", "event", "inputs", "policy", "steps":
 		return &context{lower}, nil
 	}
-	return nil, p.fail(t.off, "unknown name %s: contexts are env, event, inputs, policy and steps, and text stands in single quotes", shown(t.src))
+	return nil, p.fail(t.off, "unknown name %s: contexts are env, event, inputs, policy and steps, text stands in single quotes", shown(t.src))
 }
 
 // call reads the arguments; the current token is "(".

@@ -117,6 +117,9 @@ func (c *compiler) prefix() string {
 	if n < len(c.src) {
 		p = strings.TrimRight(p, "/")
 	}
+	if !utf8.ValidString(p) {
+		p = "" // as bytes, half a character would match
+	}
 	c.pos = len(p)
 	return p
 }

@@ -273,7 +273,10 @@ func TestHostilePatterns(t *testing.T) {
 	}
 }
 
-var seeds = []string{"**/*.go", "src/**", "foo**/bar", "[^a-z]*", "{a,{b,c}/**}", `\*`, "[", "{", "}", "a**b/**", "***", "é?", "\xff*", "[[:alpha:]]", "!x", "~/x", "/etc/**", "", `[\]]`, "[z-a]"}
+var seeds = []string{
+	"**/*.go", "src/**", "foo**/bar", "[^a-z]*", "{a,{b,c}/**}", `\*`, "[", "{", "}", "a**b/**", "***",
+	"é?", "\xff*", "[[:alpha:]]", "!x", "~/x", "/etc/**", "", `[\]]`, "[z-a]",
+}
 
 func FuzzGlob(f *testing.F) {
 	for _, p := range seeds {
