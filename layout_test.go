@@ -40,20 +40,21 @@ var mayImport = map[string][]string{
 
 // home is where each outside module lives; a module that is not here may not be imported at all.
 var home = map[string][]string{
-	"github.com/spf13/cobra":           {"cmd/copilot-mem"},
-	"github.com/charmbracelet/huh":     {"cmd/copilot-mem"},
-	"golang.org/x/term":                {"cmd/copilot-mem"},
-	"github.com/adrg/frontmatter":      {"internal/plugin"},
-	"go.yaml.in/yaml/v3":               {"internal/plugin", "internal/policy"},
-	"mvdan.cc/sh/v3":                   {"internal/policy/facts", "internal/policy/script"},
-	"github.com/otiai10/copy":          {"internal/install"},
-	"github.com/Masterminds/semver/v3": {"internal/copilot", "internal/plugin"},
-	"modernc.org/sqlite":               {"internal/store"},
-	"golang.org/x/sys":                 {"internal/spool", "internal/capture", "internal/install", "internal/guard"},
-	"github.com/google/go-cmp":         {"test"},
-	"github.com/bmatcuk/doublestar/v4": {"test"},
-	"github.com/rhysd/actionlint":      {"test"},
-	"github.com/rogpeppe/go-internal":  {"test"},
+	"github.com/spf13/cobra":                   {"cmd/copilot-mem"},
+	"github.com/charmbracelet/huh":             {"cmd/copilot-mem"},
+	"golang.org/x/term":                        {"cmd/copilot-mem"},
+	"github.com/adrg/frontmatter":              {"internal/plugin"},
+	"go.yaml.in/yaml/v3":                       {"internal/plugin", "internal/policy"},
+	"mvdan.cc/sh/v3":                           {"internal/policy/facts", "internal/policy/script"},
+	"github.com/otiai10/copy":                  {"internal/install"},
+	"github.com/Masterminds/semver/v3":         {"internal/copilot", "internal/plugin"},
+	"modernc.org/sqlite":                       {"internal/store"},
+	"golang.org/x/sys":                         {"internal/spool", "internal/capture", "internal/install", "internal/guard"},
+	"github.com/google/go-cmp":                 {"test"},
+	"github.com/bmatcuk/doublestar/v4":         {"test"},
+	"github.com/rhysd/actionlint":              {"test"},
+	"github.com/santhosh-tekuri/jsonschema/v6": {"test"},
+	"github.com/rogpeppe/go-internal":          {"test"},
 }
 
 // hookBinary is all that copilot-mem-hook may link: every package initialiser runs on every event.

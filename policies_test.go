@@ -50,7 +50,7 @@ func validated(t *testing.T, files map[string]string) *policy.Set {
 			t.Fatal(err)
 		}
 	}
-	s := policy.Load(policy.Loader{Root: root, Sources: []string{root}, Home: root, Trusted: func() bool { return true }})
+	s := policy.Load(policy.Loader{Root: root, Sources: []string{root}, Home: root, Trusted: func(string) bool { return true }})
 	for _, f := range s.Check() {
 		t.Errorf("%s", f)
 	}

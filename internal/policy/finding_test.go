@@ -21,13 +21,15 @@ func places(found []Finding) []string {
 	return out
 }
 
-func TestWorkflowFindings(t *testing.T) {
+type workflowText struct {
+	name, text string
+	want       string // joined by ", "
+	message    string // of the first
+}
+
+func workflowCases() []workflowText {
 	const head = "name: x\non: file\n" // 2 lines
-	tests := []struct {
-		name, text string
-		want       string // joined by ", "
-		message    string // of the first
-	}{
+	return []workflowText{
 		{"fine", head + deny, "", ""},
 		{"every key", "name: x\ndescription: d\nblocking: false\nenabled: true\non: {file: ~, hooks: {types: [preToolUse]}}\nif: true\nenv: {A: 'b${{ event.name }}'}\nconcurrency: {group: g, max-parallel: 2}\non-error: ask\nsteps:\n  - {name: n, id: i, if: false, run: echo, shell: sh, env: {A: b}, working-directory: d, timeout: 3, continue-on-error: true}\n  - {uses: ./a, with: {n: 1, t: true, s: x}}\n", "12:5 uses", "has no action.yml"},
 		{"empty", "", "1:1 yaml", "empty"},
@@ -107,7 +109,18 @@ func TestWorkflowFindings(t *testing.T) {
 		{"an alias of itself", head + "steps:\n  - modify:\n      a: &a [*a]\n", "5:10 yaml", "contains itself"},
 		{"all at once", "name: 1\nblocking: x\non: [a]\nsteps:\n  - run: a\n    timeout: x\n", "1:7 wrong-type, 2:11 wrong-type, 3:6 bad-value, 6:14 wrong-type", ""},
 	}
-	for _, tt := range tests {
+}
+
+func workflowTexts() []string {
+	var out []string
+	for _, tt := range workflowCases() {
+		out = append(out, tt.text)
+	}
+	return out
+}
+
+func TestWorkflowFindings(t *testing.T) {
+	for _, tt := range workflowCases() {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRepo(t, map[string]string{flow: tt.text})
 			got := Load(r.l).Check()
@@ -142,32 +155,33 @@ func TestAliasBomb(t *testing.T) {
 	}
 }
 
+var ruleTexts = []struct{ name, text, want string }{
+	{"fine", "\xef\xbb\xbf\n\n---\nname: r\nevent: bash\npattern: rm\n---\nNo.\n", ""},
+	{"Windows lines", "---\r\nname: r\r\nevent: bash\r\npattern: rm\r\n---\r\nNo.\r\n", ""},
+	{"documentation", "---\ntitle: x\n---\n", ""},
+	{"no front matter", "# x\n\n---\nevent: bash\n---\n", ""},
+	{"documentation that is no YAML", "---\na: b: c\n---\n", ""},
+	{"a rule that is no YAML", "---\nname: r\nevent: b: c\n---\n", "3:1 yaml"},
+	{"a rule that does not end", "---\nname: r\nevent: bash\n", "2:1 yaml"},
+	{"nothing there", "---\nenabled: true\n---\n", "2:1 missing-key, 2:1 missing-key"},
+	{"unknown key", "---\nname: r\nevent: bash\npatern: x\n---\n", "4:1 unknown-key"},
+	{"unknown event", "\n---\nname: r\nevent: shell\n---\n", "4:8 bad-value"},
+	{"unknown action", "---\nname: r\nevent: bash\naction: deny\n---\n", "4:9 bad-value"},
+	{"lifecycle", "---\nname: r\nevent: bash\nlifecycle: [pre]\n---\n", "4:12 wrong-type"},
+	{"regex", "---\nname: r\nevent: bash\npattern: '('\ntool_matcher: '*'\n---\n", "4:10 regex, 5:15 regex"},
+	{"both", "---\nname: r\nevent: bash\npattern: a\nconditions: [{field: command, operator: contains, pattern: b}]\n---\n", "4:10 bad-value"},
+	{"conditions", "---\nname: r\nevent: bash\nconditions:\n  - field: cmd\n    operator: like\n    pattern: a\n  - field: command\n  - field: command\n    operator: contains\n    pattern: ''\n---\n",
+		"5:12 bad-value, 6:15 bad-value, 8:5 missing-key, 8:5 missing-key, 11:14 bad-value"},
+	{"conditions is a map", "---\nname: r\nevent: bash\nconditions: {}\n---\n", "4:13 wrong-type"},
+	{"no conditions", "---\nname: r\nevent: bash\nconditions: []\n---\n", "4:13 bad-value"},
+	{"if", "---\nname: r\nevent: bash\nif: event.\n---\n", "4:11 expression"},
+	{"ask on a stop", "---\nname: r\nevent: stop\naction: ask\n---\nx\n", "2:1 no-effect?"},
+	{"context after a call", "---\nname: r\nevent: all\nlifecycle: post\naction: block\n---\nx\n", ""},
+}
+
 func TestRuleFindings(t *testing.T) {
 	const file = ".github/copilot-mem/policies/r.md"
-	tests := []struct{ name, text, want string }{
-		{"fine", "\xef\xbb\xbf\n\n---\nname: r\nevent: bash\npattern: rm\n---\nNo.\n", ""},
-		{"Windows lines", "---\r\nname: r\r\nevent: bash\r\npattern: rm\r\n---\r\nNo.\r\n", ""},
-		{"documentation", "---\ntitle: x\n---\n", ""},
-		{"no front matter", "# x\n\n---\nevent: bash\n---\n", ""},
-		{"documentation that is no YAML", "---\na: b: c\n---\n", ""},
-		{"a rule that is no YAML", "---\nname: r\nevent: b: c\n---\n", "3:1 yaml"},
-		{"a rule that does not end", "---\nname: r\nevent: bash\n", "2:1 yaml"},
-		{"nothing there", "---\nenabled: true\n---\n", "2:1 missing-key, 2:1 missing-key"},
-		{"unknown key", "---\nname: r\nevent: bash\npatern: x\n---\n", "4:1 unknown-key"},
-		{"unknown event", "\n---\nname: r\nevent: shell\n---\n", "4:8 bad-value"},
-		{"unknown action", "---\nname: r\nevent: bash\naction: deny\n---\n", "4:9 bad-value"},
-		{"lifecycle", "---\nname: r\nevent: bash\nlifecycle: [pre]\n---\n", "4:12 wrong-type"},
-		{"regex", "---\nname: r\nevent: bash\npattern: '('\ntool_matcher: '*'\n---\n", "4:10 regex, 5:15 regex"},
-		{"both", "---\nname: r\nevent: bash\npattern: a\nconditions: [{field: command, operator: contains, pattern: b}]\n---\n", "4:10 bad-value"},
-		{"conditions", "---\nname: r\nevent: bash\nconditions:\n  - field: cmd\n    operator: like\n    pattern: a\n  - field: command\n  - field: command\n    operator: contains\n    pattern: ''\n---\n",
-			"5:12 bad-value, 6:15 bad-value, 8:5 missing-key, 8:5 missing-key, 11:14 bad-value"},
-		{"conditions is a map", "---\nname: r\nevent: bash\nconditions: {}\n---\n", "4:13 wrong-type"},
-		{"no conditions", "---\nname: r\nevent: bash\nconditions: []\n---\n", "4:13 bad-value"},
-		{"if", "---\nname: r\nevent: bash\nif: event.\n---\n", "4:11 expression"},
-		{"ask on a stop", "---\nname: r\nevent: stop\naction: ask\n---\nx\n", "2:1 no-effect?"},
-		{"context after a call", "---\nname: r\nevent: all\nlifecycle: post\naction: block\n---\nx\n", ""},
-	}
-	for _, tt := range tests {
+	for _, tt := range ruleTexts {
 		t.Run(tt.name, func(t *testing.T) {
 			want := []string{}
 			if tt.want != "" {

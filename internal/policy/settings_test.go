@@ -136,29 +136,30 @@ func TestOtherSettings(t *testing.T) {
 	}
 }
 
+var settingsTexts = []struct{ file, text, want string }{
+	{userSettings, "", ""},
+	{userSettings, "# nothing\n", ""},
+	{userSettings, "rules:\n  force-push: off\n  secret-files: {action: ask, except: ['a']}\ndefaults: on\nlock: [recursive-delete]\non-error: deny\npost-gate: off\nclaude-bridge: auto\ntelemetry: {repo-log: false}\ntools:\n  \"notes-save\": {action: create, path: target, content: body}\n", ""},
+	{userSettings, "rules: [\n", "1:1 yaml"},
+	{userSettings, "- a\n", "1:1 wrong-type"},
+	{userSettings, "rule: {}\n", "1:1 unknown-key"},
+	{userSettings, "rules: {force-pusch: off}\n", "1:9 unknown-key"},
+	{userSettings, "rules: {force-push: no}\n", "1:21 bad-value"},
+	{userSettings, "rules: {force-push: {acton: ask}}\n", "1:22 unknown-key"},
+	{userSettings, "rules: {secret-files: {except: ['[a']}}\n", "1:33 glob"},
+	{userSettings, "lock: [x]\n", "1:8 bad-value"},
+	{userSettings, "defaults: warn\n", "1:11 bad-value"},
+	{userSettings, "on-error: fail\n", "1:11 bad-value"},
+	{userSettings, "claude-bridge: maybe\n", "1:16 bad-value"},
+	{userSettings, "telemetry: {log: true}\n", "1:13 unknown-key"},
+	{userSettings, "tools: {a: {action: create}}\n", "1:9 missing-key"},
+	{userSettings, "tools: {a: {action: write, path: p}}\n", "1:21 bad-value"},
+	{repoSettings, "lock: [force-push]\ntelemetry: {repo-log: true}\n", "1:1 no-effect?, 2:1 no-effect?"},
+	{repoSettings, "rules: {force-push: off}\n", "1:9 relaxation-ignored?"},
+}
+
 func TestSettingsFindings(t *testing.T) {
-	tests := []struct{ file, text, want string }{
-		{userSettings, "", ""},
-		{userSettings, "# nothing\n", ""},
-		{userSettings, "rules:\n  force-push: off\n  secret-files: {action: ask, except: ['a']}\ndefaults: on\nlock: [recursive-delete]\non-error: deny\npost-gate: off\nclaude-bridge: auto\ntelemetry: {repo-log: false}\ntools:\n  \"notes-save\": {action: create, path: target, content: body}\n", ""},
-		{userSettings, "rules: [\n", "1:1 yaml"},
-		{userSettings, "- a\n", "1:1 wrong-type"},
-		{userSettings, "rule: {}\n", "1:1 unknown-key"},
-		{userSettings, "rules: {force-pusch: off}\n", "1:9 unknown-key"},
-		{userSettings, "rules: {force-push: no}\n", "1:21 bad-value"},
-		{userSettings, "rules: {force-push: {acton: ask}}\n", "1:22 unknown-key"},
-		{userSettings, "rules: {secret-files: {except: ['[a']}}\n", "1:33 glob"},
-		{userSettings, "lock: [x]\n", "1:8 bad-value"},
-		{userSettings, "defaults: warn\n", "1:11 bad-value"},
-		{userSettings, "on-error: fail\n", "1:11 bad-value"},
-		{userSettings, "claude-bridge: maybe\n", "1:16 bad-value"},
-		{userSettings, "telemetry: {log: true}\n", "1:13 unknown-key"},
-		{userSettings, "tools: {a: {action: create}}\n", "1:9 missing-key"},
-		{userSettings, "tools: {a: {action: write, path: p}}\n", "1:21 bad-value"},
-		{repoSettings, "lock: [force-push]\ntelemetry: {repo-log: true}\n", "1:1 no-effect?, 2:1 no-effect?"},
-		{repoSettings, "rules: {force-push: off}\n", "1:9 relaxation-ignored?"},
-	}
-	for _, tt := range tests {
+	for _, tt := range settingsTexts {
 		want := []string{}
 		if tt.want != "" {
 			want = strings.Split(tt.want, ", ")

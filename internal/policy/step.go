@@ -67,7 +67,7 @@ func (d *decoder) step(n *yaml.Node, what string, p *Policy) (Step, bool) {
 	}
 	s.Kind = kind
 	for _, e := range fields {
-		if !kind.Executes() && slices.Contains(runKeys, e.name) || e.name == "with" && kind != StepUses || e.name == "shell" && kind == StepUses {
+		if !kind.Executes() && slices.Contains(runKeys, e.name) || e.name == "with" && kind != StepUses {
 			d.errorf(e.k, "unknown-key", "", "%s: %s has no meaning beside %s", what, e.name, kind)
 			continue
 		}
