@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"doctor":   {},
 	"policy":   {"hook"},
 	"guard":    {"hook", "policy", "redact", "datadir"},
+	"cases":    {},
 }
 
 // home is where each outside module lives; a module that is not here may not be imported at all.

@@ -22,7 +22,7 @@ func newCaptureCmd(e *env) *cobra.Command {
 				return cmd.Help()
 			}
 			guard.Program{
-				Args: args, Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Environ: os.Environ(),
+				Args: args, Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Environ: os.Environ(), Alone: true,
 				Capture: func(stdin io.Reader) { capture.Main(args, stdin, e.Getenv, "capture") },
 			}.Run()
 			return nil

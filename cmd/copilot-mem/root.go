@@ -34,7 +34,7 @@ func newRoot(e *env) *cobra.Command {
 		newInitCmd(e), newUninstallCmd(e), newStatusCmd(e), newDoctorCmd(e),
 		newCaptureCmd(e), newIngestCmd(e),
 		newSearchCmd(e), newSessionsCmd(e), newShowCmd(e), newStatsCmd(e), newRememberCmd(e), newForgetCmd(e),
-		newValidateCmd(e), newBuildCmd(e), newVersionCmd(e),
+		newPolicyCmd(e), newValidateCmd(e), newBuildCmd(e), newVersionCmd(e),
 	)
 	for _, cmd := range root.Commands() {
 		usageArgs(cmd)

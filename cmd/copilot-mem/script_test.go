@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/copilot-mem/copilot-mem/internal/capture"
+	"github.com/copilot-mem/copilot-mem/internal/guard"
 )
 
 func TestMain(m *testing.M) {
@@ -19,7 +21,10 @@ func TestMain(m *testing.M) {
 
 // hookMain does what cmd/copilot-mem-hook does, which a test of this package cannot import.
 func hookMain() {
-	capture.Main(os.Args[1:], os.Stdin, os.Getenv)
+	guard.Program{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Alone: true,
+		Capture: func(stdin io.Reader) { capture.Main(os.Args[1:], stdin, os.Getenv) },
+	}.Run()
 }
 
 func TestScripts(t *testing.T) {

@@ -13,18 +13,13 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/policy/facts"
 )
 
-// ActionDir is where a fetched action lies: `policy trust` puts it there, the hook only reads it.
-func ActionDir(data, uses string) string {
+// ActionSource takes a checked value owner/repo[/sub]@commit apart: the repository, and where that commit of it lies.
+// `policy trust` puts it there, the hook only reads it.
+func ActionSource(data, uses string) (repo, dir, commit string) {
 	name, commit, _ := strings.Cut(uses, "@")
-	parts := strings.SplitN(name, "/", 3)
-	if len(parts) < 2 {
-		return ""
-	}
-	dir := filepath.Join(data, "actions", parts[0], parts[1], commit)
-	if len(parts) == 3 {
-		dir = filepath.Join(dir, filepath.FromSlash(parts[2]))
-	}
-	return dir
+	parts := append(strings.SplitN(name, "/", 3), "")
+	repo = parts[0] + "/" + parts[1]
+	return repo, filepath.Join(data, "actions", parts[0], parts[1], commit), commit
 }
 
 // IsLocalAction says whether a uses value names a folder and no repository.
@@ -53,8 +48,12 @@ func (f *flow) actionDir(uses string) (string, error) {
 	if IsLocalAction(uses) {
 		return LocalActionDir(f.m.Policy, uses)
 	}
-	dir := ActionDir(string(f.j.o.Dir), uses)
-	if info, err := os.Stat(dir); dir == "" || err != nil || !info.IsDir() {
+	_, dir, _ := ActionSource(string(f.j.o.Dir), uses)
+	name, _, _ := strings.Cut(uses, "@")
+	if parts := strings.SplitN(name, "/", 3); len(parts) == 3 {
+		dir = filepath.Join(dir, filepath.FromSlash(parts[2]))
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", errors.New(uses + " is not here: run `copilot-mem policy trust` to fetch it")
 	}
 	return dir, nil

@@ -11,18 +11,18 @@ import (
 
 const prSetChildSubreaper = 36 // linux/prctl.h
 
-var adopted atomic.Bool
+// alone says that this process has no children but those that steps start; adopted, that their orphans come to it.
+var alone, adopted atomic.Bool
 
-// adopt makes this process the parent of what its steps leave behind, so that [Sweep] finds those that left their group.
+// adopt makes this process the parent of what its steps leave behind, so that sweep finds those that left their group.
 func adopt() {
-	if adopted.CompareAndSwap(false, true) {
+	if alone.Load() && adopted.CompareAndSwap(false, true) {
 		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
 	}
 }
 
-// Sweep ends what steps started in a session of its own (setsid). It kills every child of this process: call it when no
-// step runs any more and before anything else is started.
-func Sweep() {
+// sweep ends what steps started in a session of its own (setsid): every child of this process, when no step runs any more.
+func sweep() {
 	if !adopted.Load() {
 		return
 	}

@@ -2,7 +2,10 @@
 
 package guard
 
-func adopt() {}
+import "sync/atomic"
 
-// Sweep does nothing here: only Linux lets a process adopt what its children leave behind.
-func Sweep() {}
+var alone atomic.Bool
+
+// Only Linux lets a process adopt what its children leave behind.
+func adopt() {}
+func sweep() {}

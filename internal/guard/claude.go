@@ -182,7 +182,7 @@ func (h ClaudeHook) matches(names []string) (string, bool) {
 const maxPatchCalls = 20
 
 // claude runs the hooks that match the event, all at once, and gives what they say in the order of the file.
-func (j *judgement) claude(ctx context.Context) []say {
+func (j *judgement) claude() []say {
 	if j.event.Name != hook.PreToolUse && j.event.Name != hook.PostToolUse || j.o.NoSteps {
 		return nil
 	}
@@ -220,6 +220,7 @@ func (j *judgement) claude(ctx context.Context) []say {
 	if len(jobs) == 0 || !j.trusted(root) {
 		return nil
 	}
+	ctx := j.context()
 	answers := make([][]say, len(jobs))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, maxParallel)

@@ -34,9 +34,9 @@ type judgement struct {
 
 // shared is what both have in common.
 type shared struct {
-	ctx    context.Context // ends when the hook must answer
-	cancel context.CancelFunc
-	lines  func() ([]string, error) // the session's record
+	context func() context.Context   // ends when the hook must answer; made when something first waits
+	cancel  context.CancelFunc       // nil: not made yet
+	lines   func() ([]string, error) // the session's record
 
 	mu        sync.Mutex
 	trust     map[string]bool // by folder
@@ -48,7 +48,13 @@ type shared struct {
 
 func newJudgement(o Options, e hook.Event) *judgement {
 	s := &shared{trust: map[string]bool{}}
-	s.ctx, s.cancel = context.WithDeadline(context.Background(), o.Started.Add(ownLimit(o)))
+	s.context = sync.OnceValue(func() context.Context {
+		ctx, cancel := context.WithDeadline(context.Background(), o.Started.Add(ownLimit(o)))
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.cancel = cancel
+		return ctx
+	})
 	s.lines = sync.OnceValues(record{filepath.Join(string(o.Dir), "logs"), e}.lines)
 	return &judgement{o: o, event: e, shared: s}
 }
@@ -90,7 +96,7 @@ func (j *judgement) judge() []say {
 		})
 	}
 	if j.bridged() {
-		says[len(matches)] = j.claude(j.ctx)
+		says[len(matches)] = j.claude()
 	}
 	says[len(matches)+1] = append(j.bundled(), j.gated()...)
 	wg.Wait()
@@ -101,7 +107,12 @@ func (j *judgement) judge() []say {
 }
 
 func (j *judgement) one(m policy.Match) []say {
-	f := flow{j: j, ctx: j.ctx, m: m}
+	f := flow{j: j, m: m}
+	if waits(m.Policy) {
+		f.ctx = j.context()
+	} else {
+		f.ctx = context.Background()
+	}
 	return f.run()
 }
 
@@ -208,9 +219,10 @@ func (j *judgement) stepFiles() (stepFiles, error) {
 		j.temp = dir
 		j.signals = make(chan os.Signal, 1)
 		signal.Notify(j.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		cancel := j.cancel
 		go func() {
 			if _, ok := <-j.signals; ok {
-				j.cancel()
+				cancel()
 			}
 		}()
 	}
@@ -220,9 +232,11 @@ func (j *judgement) stepFiles() (stepFiles, error) {
 }
 
 func (j *judgement) close() {
-	j.cancel()
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.cancel != nil {
+		j.cancel()
+	}
 	if j.temp != "" {
 		signal.Stop(j.signals)
 		close(j.signals)

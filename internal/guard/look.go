@@ -27,7 +27,6 @@ type View struct {
 func Look(o Options, cwd string) View {
 	j := newJudgement(o.filled(), hook.Event{Name: hook.PreToolUse, Cwd: cwd})
 	j.load()
-	j.cancel()
 	j.set.Compile()
 	v := View{Set: j.set, Root: j.facts.Root(), Dirs: facts.Sources(j.facts.Cwd()), Bridged: j.bridged(), j: j}
 	v.Claude, v.Err = ReadClaude(v.Root)
@@ -133,7 +132,7 @@ func (j *judgement) loader() policy.Loader {
 		Root:    j.facts.Root(),
 		Sources: facts.Sources(j.facts.Cwd()),
 		Home:    j.o.Home,
-		Trusted: func() bool { return j.trusted(j.facts.Root()) },
+		Trusted: j.trusted,
 		Shell:   DefaultShell,
 	}
 }

@@ -19,6 +19,8 @@ type Program struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Environ []string
+	// Alone says that this process does nothing else: what steps leave behind is ended with all its children.
+	Alone bool
 	// Capture brings the event, or whatever else the arguments ask for, to the spool.
 	Capture func(stdin io.Reader)
 }
@@ -29,6 +31,9 @@ const usage = "usage: copilot-mem-hook EVENT <payload.json, with an event of Cop
 // because any other code denies a tool call.
 func (p Program) Run() {
 	started := time.Now()
+	if p.Alone {
+		alone.Store(true)
+	}
 	if len(p.Args) == 0 {
 		fmt.Fprint(p.Stderr, usage)
 		return
@@ -58,7 +63,7 @@ func (p Program) Run() {
 		// Nobody is there to hear of an error; the session log has the decision.
 		_, _ = p.Stdout.Write(append(out, '\n'))
 	}
-	Sweep()
+	sweep()
 	p.Capture(strings.NewReader(string(input)))
 }
 
