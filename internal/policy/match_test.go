@@ -172,9 +172,9 @@ func TestSources(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	rule := func(name string) string { return "name: " + name + "\non: hooks\n" + deny }
-	r := newRepo(t, map[string]string{".github/hookflows/a.yml": rule("a"), "shared/in.yml": rule("in"), "home/out.yml": rule("out"), "shared/dir/d.yml": rule("d")})
+	r := newRepo(t, map[string]string{".github/hookflows/a.yml": rule("a"), "common/in.yml": rule("in"), "home/out.yml": rule("out"), "common/dir/d.yml": rule("d")})
 	for link, target := range map[string]string{
-		"in.yml": "../../shared/in.yml", "out.yml": filepath.Join(r.l.UserDir, "out.yml"), "none.yml": "nowhere.yml", "dir": "../../shared/dir", "dir.yml": "../../shared/dir",
+		"in.yml": "../../common/in.yml", "out.yml": filepath.Join(r.l.UserDir, "out.yml"), "none.yml": "nowhere.yml", "dir": "../../common/dir", "dir.yml": "../../common/dir",
 	} {
 		if err := os.Symlink(target, filepath.Join(r.root, ".github/hookflows", link)); err != nil {
 			t.Fatal(err)
