@@ -13,7 +13,7 @@ import (
 // for everything else, mistakes included, and then the library has the word. It takes a twentieth of the library's time, which
 // is what a hook with a hundred files has.
 func quick(src []byte) (top *yaml.Node, ok bool) {
-	q := quickParser{nodes: make([]yaml.Node, 0, 48), line: -1}
+	q := quickParser{line: -1}
 	if !q.split(src) || len(q.lines) == 0 || q.next(0) == len(q.lines) {
 		return nil, false
 	}
@@ -49,6 +49,7 @@ func (q *quickParser) split(src []byte) bool {
 		text := strings.TrimLeft(line, " ")
 		q.lines = append(q.lines, quickLine{line, strings.TrimRight(text, " "), len(line) - len(text)})
 	}
+	q.nodes = make([]yaml.Node, 0, min(2*len(q.lines)+8, 1024))
 	return true
 }
 
@@ -81,7 +82,7 @@ func (q *quickParser) next(i int) int {
 
 func (q *quickParser) node(n yaml.Node) *yaml.Node {
 	if len(q.nodes) == cap(q.nodes) {
-		q.nodes = make([]yaml.Node, 0, 48)
+		q.nodes = make([]yaml.Node, 0, 32)
 	}
 	q.nodes = append(q.nodes, n)
 	return &q.nodes[len(q.nodes)-1]

@@ -52,8 +52,8 @@ func TestSchemaKeys(t *testing.T) {
 		path []string
 	}{
 		{workflowKeys, nil}, {stepKeys, []string{"$defs", "step"}}, {ruleKeys, []string{"$defs", "rule"}}, {settingsKeys, []string{"$defs", "settings"}},
-		{triggerKeys["hooks"], []string{"$defs", "hooks"}}, {triggerKeys["tool"], []string{"$defs", "tool"}}, {triggerKeys["file"], []string{"$defs", "file"}},
-		{triggerKeys["commit"], []string{"$defs", "commit"}}, {triggerKeys["push"], []string{"$defs", "push"}},
+		{triggerKeys("hooks"), []string{"$defs", "hooks"}}, {triggerKeys("tool"), []string{"$defs", "tool"}}, {triggerKeys("file"), []string{"$defs", "file"}},
+		{triggerKeys("commit"), []string{"$defs", "commit"}}, {triggerKeys("push"), []string{"$defs", "push"}},
 		{ruleNames(), []string{"$defs", "settings", "properties", "rules"}},
 	} {
 		want := slices.Sorted(slices.Values(tt.keys))

@@ -168,12 +168,19 @@ func (p *Policy) decodeTriggers(e entry) {
 	}
 }
 
-var triggerKeys = map[string][]string{
-	"hooks":  {"types", "tools"},
-	"tool":   {"name", "args", "if", "lifecycle"},
-	"file":   {"lifecycle", "types", "paths", "paths-ignore", "if"},
-	"commit": {"lifecycle", "paths", "paths-ignore", "branches", "branches-ignore"},
-	"push":   {"lifecycle", "branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore"},
+// triggerKeys are the keys of one kind of trigger.
+func triggerKeys(kind string) []string {
+	switch kind {
+	case "hooks":
+		return []string{"types", "tools"}
+	case "tool":
+		return []string{"name", "args", "if", "lifecycle"}
+	case "file":
+		return []string{"lifecycle", "types", "paths", "paths-ignore", "if"}
+	case "commit":
+		return []string{"lifecycle", "paths", "paths-ignore", "branches", "branches-ignore"}
+	}
+	return []string{"lifecycle", "branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore"}
 }
 
 // decodeTrigger reads one trigger; place is where it starts.
@@ -189,7 +196,7 @@ func (p *Policy) decodeTrigger(kind string, place, body *yaml.Node) {
 	case null:
 		d.errorf(place, "missing-key", "", "trigger tool needs the name of a tool")
 	default:
-		fields, ok := d.fields(body, kind, triggerKeys[kind])
+		fields, ok := d.fields(body, kind, triggerKeys(kind))
 		if !ok {
 			t.Pre, t.Post, t.anyType = true, true, true
 		}
