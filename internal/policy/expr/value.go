@@ -100,7 +100,7 @@ func numberText(f float64) string {
 		return "NaN"
 	}
 	if a := math.Abs(f); a < 1e-6 || a >= 1e21 {
-		return strconv.FormatFloat(f, 'g', -1, 64)
+		return strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e-0", "e-", 1)
 	}
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
