@@ -64,6 +64,7 @@ func workflowCases() []workflowText {
 		{"two bad globs", "name: x\non:\n  file:\n    paths:\n      - '[a'\n      - b\n      - '{c'\n" + deny, "5:9 glob, 7:9 glob", "paths"},
 		{"bad argument glob", "name: x\non:\n  tool: {name: a, args: {p: '[a'}}\n" + deny, "3:29 glob", "args.p"},
 		{"only negations", "name: x\non:\n  file:\n    paths: ['!a']\n" + deny, "4:13 only-negations?", "matches nothing"},
+		{"a folder", "name: x\non:\n  file:\n    paths: [a/, b]\n" + deny, "4:13 glob?", "no path ends in /"},
 		{"bad if of a trigger", "name: x\non:\n  tool: {name: a, if: 'event.tool ='}\n" + deny, "3:35 expression", "tool.if"},
 		{"unknown context", head + "if: evnt.x\n" + deny, "3:5 expression", "evnt"},
 		{"double quotes in an expression", head + "if: 'event.name == \"x\"'\n" + deny, "3:20 expression", ""},

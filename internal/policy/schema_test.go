@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const schemaFile = "../../assets/schemas/policy.schema.json"
+const schemaFile = "../../assets/policies/schema.json"
 
 func readSchema(t *testing.T) map[string]any {
 	t.Helper()

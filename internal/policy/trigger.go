@@ -378,6 +378,11 @@ func (g *globList) compile(d *decoder, home string, fold bool) {
 		}
 		return
 	}
+	for i, e := range g.entries {
+		if len(e) > 1 && strings.HasSuffix(e, "/") {
+			d.warnf(g.nodes[i], "glob", "write "+e+"** for what is in the folder", "%s: %q matches nothing: no path ends in /", g.what, e)
+		}
+	}
 	if list.OnlyNegations() {
 		d.warnf(g.nodes[0], "only-negations", "put a positive pattern first, such as '**'", "%s has only negations and matches nothing", g.what)
 	}

@@ -73,8 +73,10 @@ func (p *Policy) unreadable() {
 		switch strings.TrimRight(line, " \t\r\n") {
 		case "enabled: false":
 			p.Enabled = false
-		case "blocking: false", "action: warn", "action: inject", "action: allow":
-			p.Blocking = false
+		case "blocking: false":
+			p.Blocking = p.Blocking && p.Rule != nil
+		case "action: warn", "action: inject", "action: allow":
+			p.Blocking = p.Blocking && p.Rule == nil
 		}
 	}
 }
