@@ -44,7 +44,12 @@ func (f *flow) run() []say {
 	p := f.m.Policy
 	switch {
 	case f.m.Invalid != "":
-		f.violation("this policy file is not valid and guards what it could: " + f.m.Invalid)
+		text := "this policy file is not valid and guards what it could: " + f.m.Invalid
+		if f.m.Denies(f.j.event.Name) {
+			f.violation(text)
+		} else {
+			f.say(sayContext, text)
+		}
 		return f.says
 	case f.m.Err != nil:
 		f.unjudged("", f.m.Err)
