@@ -213,17 +213,18 @@ func (w *walk) script(at int, text Flow, args []Word, st *state, in Flow) Flow {
 
 // joined is several words as one text, as eval and watch see them.
 func joined(words []Word) Word {
-	var out Word
+	var text, raw strings.Builder
+	fetched := false
 	for i, word := range words {
 		if i > 0 {
-			out.Text += " "
-			out.Raw += " "
+			text.WriteByte(' ')
+			raw.WriteByte(' ')
 		}
-		out.Text += word.Text
-		out.Raw += word.Raw
-		out.Fetched = out.Fetched || word.Fetched
+		text.WriteString(word.Text)
+		raw.WriteString(word.Raw)
+		fetched = fetched || word.Fetched
 	}
-	return out
+	return Word{Text: text.String(), Raw: raw.String(), Fetched: fetched}
 }
 
 // program walks a text given to a shell in a subshell of its own.

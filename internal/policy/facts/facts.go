@@ -75,6 +75,7 @@ type Facts struct {
 	cwd  string
 	root func() string
 	real func() (root, cwd string)
+	disk diskCache
 
 	sources func() []string
 	tool    string

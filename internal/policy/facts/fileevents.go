@@ -36,7 +36,7 @@ var editorCommands = map[string]string{"create": "create", "str_replace": "edit"
 func (f *Facts) isPost() bool { return f.in.Event.Name == hook.PostToolUse }
 
 func (f *Facts) newFile(abs, action string) File {
-	return f.fileAt(abs, realPath(abs), action)
+	return f.fileAt(abs, f.disk.realPath(abs), action)
 }
 
 func (f *Facts) fileAt(abs, real, action string) File {

@@ -126,7 +126,7 @@ func readRegular(name string) string {
 		return ""
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxText))
+	b, err := io.ReadAll(io.LimitReader(f, 1<<20))
 	if err != nil {
 		return ""
 	}
@@ -202,10 +202,11 @@ type pathspec struct {
 
 func (c *Commit) selection() (selection, bool) {
 	s := selection{dir: c.call.dir, all: c.All}
-	s.root = repoKey(s.dir)
+	root := c.f.disk.root
+	s.root = root(s.dir)
 	ok := true
 	for _, call := range c.before {
-		if call.sub == "push" || call.sub == "tag" || call.sub == "commit" || repoKey(call.dir) != s.root {
+		if call.sub == "push" || call.sub == "tag" || call.sub == "commit" || root(call.dir) != s.root {
 			ok = ok && (call.dir != "" || call.sub == "push" || call.sub == "tag")
 			continue
 		}
@@ -464,7 +465,7 @@ func (f *Facts) findPushes() []*Push {
 			p.Ref = p.Refs[0]
 		}
 		for _, c := range f.Commits() {
-			if c.call.dir != "" && repoKey(c.call.dir) == repoKey(call.dir) && len(c.before) < i {
+			if c.call.dir != "" && f.disk.root(c.call.dir) == f.disk.root(call.dir) && len(c.before) < i {
 				p.commits = append(p.commits, c)
 			}
 		}
@@ -531,7 +532,7 @@ func (p *Push) refspecs(g Given, call gitCall, before []gitCall) {
 	case g.Has("all", "branches"):
 		p.everything("refs/heads/", "--branches")
 	}
-	tags := newTags(before, call.dir)
+	tags := p.f.newTags(before, call.dir)
 	if p.Tags {
 		p.everything("refs/tags/", "--tags")
 		for _, tag := range tags {
@@ -635,10 +636,10 @@ func (p *Push) fullRef(dst, src string, tags []string) string {
 }
 
 // newTags are the tags that earlier commands of the text make.
-func newTags(before []gitCall, dir string) []string {
+func (f *Facts) newTags(before []gitCall, dir string) []string {
 	var out []string
 	for _, call := range before {
-		if call.sub != "tag" || repoKey(call.dir) != repoKey(dir) {
+		if call.sub != "tag" || f.disk.root(call.dir) != f.disk.root(dir) {
 			continue
 		}
 		g := Options{"mFu", []string{"message", "file", "local-user", "cleanup", "sort", "format", "points-at", "contains"}}.Parse(call.args)

@@ -63,13 +63,8 @@ func (w *walk) git(args []Word, st *state, in Flow) Flow {
 		}
 		return out
 	}
-	call.branch = st.branch[repoKey(call.dir)]
+	call.branch = st.branch[w.f.disk.root(call.dir)]
 	return w.gitCommand(call, at, st, in)
-}
-
-func repoKey(dir string) string {
-	root, _ := Root(dir)
-	return root
 }
 
 // gitState is the state with the directory that git's own options choose.
@@ -115,7 +110,7 @@ func (w *walk) gitAlias(call gitCall, st *state, in Flow) (Flow, bool) {
 	delete(inner.aliases, "git "+call.sub)
 	if script, ok := strings.CutPrefix(text, "!"); ok {
 		if call.dir != "" {
-			inner.dirs = []string{repoKey(call.dir)}
+			inner.dirs = []string{w.f.disk.root(call.dir)}
 		}
 		inner.params = append([]Word{}, call.args...)
 		return w.text(script+` "$@"`, inner, in), true
@@ -136,11 +131,11 @@ func (w *walk) gitCommand(call gitCall, at, st *state, in Flow) Flow {
 		w.checkout(call, at, st)
 	case "branch":
 		if g := (Options{"u", []string{"set-upstream-to"}}).Parse(call.args); g.Has("m", "M", "move") && len(g.Operands) == 1 {
-			st.branch[repoKey(call.dir)] = g.Operands[0].Text
+			st.branch[w.f.disk.root(call.dir)] = g.Operands[0].Text
 		}
 	case "symbolic-ref":
 		if n := len(call.args); n >= 2 && call.args[n-2].Text == "HEAD" {
-			st.branch[repoKey(call.dir)] = strings.TrimPrefix(call.args[n-1].Text, "refs/heads/")
+			st.branch[w.f.disk.root(call.dir)] = strings.TrimPrefix(call.args[n-1].Text, "refs/heads/")
 		}
 	case "restore":
 		g := Options{"s", []string{"source", "pathspec-from-file"}}.Parse(call.args)
@@ -179,7 +174,7 @@ func (w *walk) gitCommand(call gitCall, at, st *state, in Flow) Flow {
 		return out
 	case "rev-parse":
 		if len(call.args) == 1 && call.args[0].Text == "--show-toplevel" && call.dir != "" {
-			return Flow{From: true, Known: true, Text: repoKey(call.dir) + "\n"}
+			return Flow{From: true, Known: true, Text: w.f.disk.root(call.dir) + "\n"}
 		}
 	}
 	switch call.sub {
@@ -209,7 +204,7 @@ func (w *walk) checkout(call gitCall, at, st *state) {
 		}
 	}
 	g := spec.Parse(args)
-	key := repoKey(call.dir)
+	key := w.f.disk.root(call.dir)
 	if made := g.Values("b", "B", "c", "C", "orphan", "create", "force-create"); len(made) > 0 {
 		st.branch[key] = made[0].Text
 		return

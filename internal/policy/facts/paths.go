@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Root is the repository that a directory belongs to: the nearest ancestor with a .git entry. Without one it is the
@@ -56,7 +57,7 @@ func isSubmodule(root string) bool {
 // to the root, or absolute when it lies outside.
 func (f *Facts) Paths(arg string) (candidates []string, canonical string) {
 	abs := f.absolute(arg)
-	return f.forms(abs, realPath(abs))
+	return f.forms(abs, f.disk.realPath(abs))
 }
 
 // absolute resolves a path as a tool's argument: "~" is home, relative paths start at the event's directory.
@@ -173,6 +174,41 @@ func realDangling(p string, links int) string {
 
 // Exists reports whether there is a file, directory or link of that name.
 func Exists(abs string) bool { return exists(abs) }
+
+// diskCache remembers what is asked again and again of directories while one event is judged.
+type diskCache struct {
+	mu    sync.Mutex
+	reals map[string]string
+	roots map[string]string
+}
+
+// realPath is realPath with the directory's answer remembered.
+func (c *diskCache) realPath(abs string) string {
+	if fi, err := os.Lstat(abs); err == nil && fi.Mode()&os.ModeSymlink != 0 || filepath.Dir(abs) == abs {
+		return realPath(abs)
+	}
+	dir := filepath.Dir(abs)
+	return filepath.Join(remember(&c.mu, &c.reals, dir, func() string { return realPath(dir) }), filepath.Base(abs))
+}
+
+// root is Root, remembered.
+func (c *diskCache) root(dir string) string {
+	return remember(&c.mu, &c.roots, dir, func() string { root, _ := Root(dir); return root })
+}
+
+func remember(mu *sync.Mutex, m *map[string]string, key string, find func() string) string {
+	mu.Lock()
+	defer mu.Unlock()
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	got, ok := (*m)[key]
+	if !ok {
+		got = find()
+		(*m)[key] = got
+	}
+	return got
+}
 
 func exists(abs string) bool { _, err := os.Lstat(abs); return err == nil }
 

@@ -217,7 +217,7 @@ func (w *walk) event(st *state, action string, word Word, content Flow) {
 		return
 	}
 	for _, abs := range paths {
-		if noFile(abs) {
+		if noFile(abs) || w.full() {
 			continue
 		}
 		f := w.f.newFile(abs, action)
@@ -236,21 +236,32 @@ func (w *walk) event(st *state, action string, word Word, content Flow) {
 }
 
 // maxFiles bounds the file events of one call.
-const maxFiles = 5000
+const maxFiles = 4000
+
+func (w *walk) full() bool {
+	full := len(w.files) >= maxFiles
+	w.opaque = w.opaque || full
+	return full
+}
 
 func (w *walk) add(f File) {
-	if len(w.files) >= maxFiles {
-		w.opaque = true
-		return
+	if !w.full() {
+		w.files = append(w.files, f)
 	}
-	w.files = append(w.files, f)
+}
+
+// tree reports whether one more directory may be listed.
+func (w *walk) tree() bool {
+	w.trees++
+	w.opaque = w.opaque || w.trees > maxTrees
+	return w.trees <= maxTrees && !w.full()
 }
 
 // remove is a deletion, of everything below a directory too.
 func (w *walk) remove(st *state, word Word, deep bool) {
 	w.event(st, "delete", word, Flow{})
 	for _, abs := range w.resolve(st, word.Text) {
-		if !deep || !isRealDir(abs) {
+		if !deep || !isRealDir(abs) || !w.tree() {
 			continue
 		}
 		dir := w.f.newFile(abs, "delete")
@@ -311,11 +322,14 @@ func (w *walk) transfer(st *state, src, target Word, into, move bool) {
 
 // renamed is one end of a rename, a directory with everything below it.
 func (w *walk) renamed(abs, also string) {
+	if w.full() {
+		return
+	}
 	f := w.f.newFile(abs, "rename")
 	f.Also = []string{also}
 	f.Dir = isRealDir(abs)
 	w.add(f)
-	if !f.Dir {
+	if !f.Dir || !w.tree() {
 		return
 	}
 	for _, g := range w.f.filesIn(f, "rename") {
@@ -330,7 +344,7 @@ func (w *walk) arrives(origin, dst string, move bool) {
 		w.written[dst] = got
 	}
 	one := func(abs string, below bool) {
-		if noFile(abs) {
+		if noFile(abs) || w.full() {
 			return
 		}
 		f := w.f.newFile(abs, "create")
@@ -344,7 +358,7 @@ func (w *walk) arrives(origin, dst string, move bool) {
 		w.add(f)
 	}
 	one(dst, false)
-	if origin != "" && isRealDir(origin) {
+	if origin != "" && isRealDir(origin) && w.tree() {
 		for _, p := range filesBelow(origin) {
 			if rel, ok := below(p, origin); ok {
 				one(filepath.Join(dst, rel), true)

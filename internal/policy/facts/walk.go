@@ -23,6 +23,7 @@ type walk struct {
 	strict   bool            // set -e: what fails ends the text
 
 	steps, globs, depth int
+	parsed, trees       int                   // bytes parsed, directories walked
 	active              map[*syntax.Stmt]bool // functions being walked
 	called              map[*syntax.Stmt]bool
 	procIn              Flow // what >( ) of the command at hand reads
@@ -31,10 +32,13 @@ type walk struct {
 
 // Bounds of the work on one event; beyond them the text is opaque.
 const (
-	maxSteps = 6000
-	maxDepth = 40  // texts within texts, functions within functions
+	maxSteps = 4000
+	maxDepth = 24  // texts within texts, functions within functions
 	maxNest  = 200 // brackets within brackets
 	maxLoop  = 64  // rounds of a loop over known words
+	maxTrees = 64  // directories whose files are listed
+
+	maxParsed = 256 << 10 // bytes of texts within texts, beyond four times the text itself
 )
 
 // state is what the shell at hand knows; a subshell works on a copy.
@@ -46,7 +50,11 @@ type state struct {
 	aliases map[string]string
 	params  []Word // nil: unknown
 	branch  map[string]string
+	*growth
 }
+
+// growth counts what expansions brought, for the whole text.
+type growth struct{ grown int }
 
 func (st *state) clone() *state {
 	c := *st
@@ -139,7 +147,7 @@ func newWalk(f *Facts) *walk {
 
 func newState(dirs []string) *state {
 	return &state{
-		dirs: dirs, vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}, aliases: map[string]string{}, branch: map[string]string{},
+		dirs: dirs, vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}, aliases: map[string]string{}, branch: map[string]string{}, growth: &growth{},
 	}
 }
 
@@ -148,7 +156,8 @@ func (w *walk) text(src string, st *state, in Flow) Flow {
 	if strings.Contains(src, Hole) {
 		w.opaque = true
 	}
-	if w.depth >= maxDepth || nesting(src) > maxNest {
+	w.parsed += len(src)
+	if w.depth >= maxDepth || nesting(src) > maxNest || w.parsed > 4*len(w.f.ShellText())+maxParsed {
 		w.opaque = true
 		w.tokens(src, st)
 		return Flow{}
@@ -206,7 +215,7 @@ func (w *walk) source(n syntax.Node) string {
 // then joins what two commands print one after the other.
 func (a Flow) then(b Flow) Flow {
 	out := Flow{From: a.From || b.From, Known: a.Known && b.Known, Fetched: a.Fetched || b.Fetched}
-	if out.Known && len(a.Text)+len(b.Text) <= maxText {
+	if out.Known && len(a.Text)+len(b.Text) <= maxFlow {
 		out.Text = a.Text + b.Text
 	} else {
 		out.Known = false
@@ -534,7 +543,9 @@ func resolve(dirs []string, text string) []string {
 	}
 	var out []string
 	for _, dir := range dirs {
-		out = append(out, filepath.Join(dir, text))
+		if len(dir)+len(text) < maxPath {
+			out = append(out, filepath.Join(dir, text))
+		}
 	}
 	return out
 }

@@ -20,8 +20,15 @@ func (v value) text() string { return strings.Join(v.list, " ") }
 // maxBraces bounds the words that the braces of one word stand for.
 const maxBraces = 1000
 
-// maxText bounds a text that expansion builds.
-const maxText = 1 << 20
+// What expansion builds beyond these lengths is unknown: one value, all values of a text, what commands print.
+const (
+	maxValue = 64 << 10
+	maxText  = 4 << 20
+	maxFlow  = 16 << 20
+)
+
+// maxPath is longer than any path that a system takes.
+const maxPath = 8 << 10
 
 // fields expands words as bash does: braces, tilde, parameters, substitutions, splitting, globs.
 func (w *walk) fields(st *state, words []*syntax.Word) []Word {
@@ -85,9 +92,6 @@ type fieldBuilder struct {
 
 func (b *fieldBuilder) quoted(s string) {
 	b.started = true
-	if b.text.Len()+len(s) > maxText {
-		s = Hole
-	}
 	b.text.WriteString(s)
 	for i := 0; i < len(s); i++ {
 		if strings.IndexByte(`*?[\`, s[i]) >= 0 {
@@ -102,9 +106,6 @@ func (b *fieldBuilder) plain(s string) {
 		return
 	}
 	b.started = true
-	if b.text.Len()+len(s) > maxText {
-		s = Hole
-	}
 	b.text.WriteString(s)
 	b.pat.WriteString(s)
 }
@@ -164,7 +165,7 @@ func (w *walk) alternatives(parts []syntax.WordPart, depth int) [][]syntax.WordP
 		}
 		if len(out)*len(options) > maxBraces {
 			w.opaque = true
-			options = options[:1]
+			return [][]syntax.WordPart{{&syntax.Lit{Value: Hole}}}
 		}
 		next := make([][]syntax.WordPart, 0, len(out)*len(options))
 		for _, head := range out {
@@ -343,7 +344,7 @@ func (b *fieldBuilder) hole() {
 
 // value adds the known result of an expansion.
 func (b *fieldBuilder) value(st *state, s string, inside bool) {
-	if len(s) > maxText {
+	if st.grown += len(s); len(s) > maxValue || st.grown > maxText {
 		b.hole()
 		return
 	}
