@@ -7,11 +7,8 @@ import (
 	"time"
 )
 
-// slowest is what 64 KiB may take; the fuzzer's own instrumentation and a busy machine make everything slower, so the
-// tests only fail at a multiple.
-const slowest = 50 * time.Millisecond
-
-func patience(n int) time.Duration { return time.Duration(1+n/(64<<10)) * slowest * 20 }
+// endless is far beyond the 50 ms that 64 KiB may take: it finds loops, the benchmarks find the rest.
+const endless = 20 * time.Second
 
 func FuzzShell(f *testing.F) {
 	for _, s := range []string{"rm -rf /", "echo $(cat <<E\nx\nE\n)", "a() { a; }; a", "for i in {1..9}; do for j in {1..9}; do echo $i$j; done; done", "x=$x$x; x=$x$x; echo $x",
@@ -30,7 +27,7 @@ func FuzzShell(f *testing.F) {
 		}
 		x.Commits()
 		x.Pushes()
-		if took := time.Since(start); took > patience(len(s)) {
+		if took := time.Since(start); took > endless {
 			t.Errorf("%q took %v", s, took)
 		}
 		if sh == nil {
@@ -54,7 +51,7 @@ func FuzzPatch(f *testing.F) {
 				t.Errorf("%q: more lines than the patch has", s)
 			}
 		}
-		if took := time.Since(start); took > patience(len(s)) {
+		if took := time.Since(start); took > endless {
 			t.Errorf("%q took %v", s, took)
 		}
 	})

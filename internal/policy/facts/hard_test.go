@@ -1,19 +1,16 @@
 package facts
 
 import (
-	"os"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
-// Texts that are hard on parsers and expansions stay within the bounds of section 18, and too deep ones are opaque.
-func TestHardTexts(t *testing.T) {
+// hard are texts of 64 KiB that are hard on parsers and expansions.
+func hard() map[string]string {
 	const size = 64 << 10
 	rep := func(s string) string { return strings.Repeat(s, size/len(s)) }
-	dir := t.TempDir()
-	only := os.Getenv("HARD")
-	for name, text := range map[string]string{
+	return map[string]string{
 		"brackets": rep("("), "braces": rep("{ "), "substitutions": rep("$("), "backquotes": rep("`"), "quotes": rep(`"$(`), "if": rep("if "), "not": rep("! "),
 		"pipes": rep("a|"), "and": rep("a&&"), "semicolons": rep("rm -rf /;"), "words": "rm -rf " + rep("a "), "long word": "rm -rf " + rep("a"),
 		"brace words": rep("{a,b}"), "brace sequence": "echo {1..100000}", "nested braces": rep("{a,"), "globs": "rm " + rep("* "), "stars": "rm " + rep("*"), "params": "echo " + rep("$x"),
@@ -23,23 +20,47 @@ func TestHardTexts(t *testing.T) {
 		"self pipe": rep("sh -c 'sh -c "), "printf": "printf '" + rep("%s") + "' a b", "arith": "echo $((" + rep("1+") + "1))", "params nested": rep("${a:-"), "trap": rep("trap 'a' 0;"),
 		"tee": rep("echo a | tee b;"), "append": rep("echo aaaa >> b;"), "xargs": rep("xargs "), "procs": "cat " + rep("<(a) "), "trim": "x=" + rep("a") + "; echo ${x%%a*} ${x//a/aa}",
 		"git": rep("git add .;") + "git commit -m x", "unparsed": rep("if (a) { git push }\n"), "redirects": "a " + rep(">b "), "cp": rep("cp a b;"), "mv": rep("mv a b;"),
-	} {
-		if only != "" && only != name {
-			continue
-		}
-		start := time.Now()
-		f := bash(t, dir, text)
-		opaque := f.Shell().Opaque
-		f.Files()
-		f.Commits()
-		f.Pushes()
-		if took := time.Since(start); took > patience(len(text)) {
-			t.Errorf("%s: %v", name, took)
-		} else if took > slowest {
-			t.Logf("%s: %v", name, took)
-		}
-		if strings.Contains("brackets braces substitutions quotes nested braces", name) && !opaque {
+	}
+}
+
+func allFacts(f *Facts) *Shell {
+	f.Files()
+	f.Commits()
+	f.Pushes()
+	return f.Shell()
+}
+
+// Each of them ends, and what nests too deep is opaque; how long they take is for the benchmark.
+func TestHardTexts(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range hard() {
+		sh := allFacts(bash(t, dir, text))
+		if tooDeep := []string{"brackets", "braces", "substitutions", "quotes", "nested braces"}; slices.Contains(tooDeep, name) && !sh.Opaque {
 			t.Errorf("%s: too deep, but not opaque", name)
 		}
+	}
+}
+
+func BenchmarkHardTexts(b *testing.B) {
+	dir := b.TempDir()
+	for name, text := range hard() {
+		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
+			for b.Loop() {
+				allFacts(bash(b, dir, text))
+			}
+		})
+	}
+}
+
+// The floor is an empty command: what decoding the event and starting the walk cost.
+func BenchmarkCommand(b *testing.B) {
+	dir := b.TempDir()
+	for name, text := range map[string]string{"floor": "", "npm": "npm ci && npm run build && npm test -- --watch=false 2>&1 | tail -20", "rm": "rm -rf node_modules dist ./build",
+		"commit": "git add -A && git commit -m 'fix: a thing' && git push"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				allFacts(bash(b, dir, text))
+			}
+		})
 	}
 }
