@@ -199,7 +199,7 @@ func TestRuleFindings(t *testing.T) {
 func TestDuplicateNames(t *testing.T) {
 	r := newRepo(t, map[string]string{".github/hookflows/a.yml": "name: x\non: file\n" + deny, ".github/copilot-mem/policies/b.yml": "name: x\non: file\n" + deny})
 	got := Load(r.l).Check()
-	if len(got) != 1 || got[0].Rule != "duplicate-name" || got[0].Severity != SeverityWarning || !strings.Contains(got[0].Message, "policies/b.yml") {
+	if len(got) != 1 || got[0].Rule != "duplicate-name" || got[0].Severity != SeverityWarning || got[0].Line != 1 || got[0].Column != 7 || !strings.Contains(got[0].Message, "policies/b.yml") {
 		t.Errorf("%v", got)
 	}
 }

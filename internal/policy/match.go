@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/copilot-mem/copilot-mem/internal/hook"
@@ -496,11 +495,4 @@ func (m *Match) Contexts(f *facts.Facts) map[string]expr.Value {
 		"event":  event,
 		"policy": map[string]any{"name": m.Policy.Name, "file": m.Policy.File, "source": m.Policy.Source.String()},
 	}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

@@ -7,6 +7,8 @@ package policy
 import (
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/copilot-mem/copilot-mem/internal/policy/expr"
 	"github.com/copilot-mem/copilot-mem/internal/policy/facts"
 	"github.com/copilot-mem/copilot-mem/internal/policy/script"
@@ -63,7 +65,8 @@ type Policy struct {
 	Problems    []Finding // in file order; an error among them makes the policy invalid
 
 	*decoder
-	later        []func() // what compile still has to read
+	nameAt       *yaml.Node // nil: the file has no name
+	later        []func()   // what compile still has to read
 	compiled     bool
 	onUnreadable bool                // `on` or `event` cannot be read, or the text is no YAML
 	mutatingOnly bool                // no YAML at all: only calls that may change something are affected

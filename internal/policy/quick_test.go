@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,4 +108,56 @@ func FuzzQuick(f *testing.F) {
 			t.Fatalf("%q (-library +quick):\n%s", src, diff)
 		}
 	})
+}
+
+// Random lines from pieces that mean something find more than random bytes do.
+func TestQuickOnRandomLines(t *testing.T) {
+	values := []string{"a", "'q'", "[a, 'b']", "|", "", `"d"`, "{a: b, c: [d]}", "{}", "[]", "12", "0", "007", "1.5", "1_0", "0x1", "~", "true", "yes", "Null", "a # c", "a#c", "a: b", "-x", "- x", "*a", "&a x",
+		"x:", "x : y", `a\b`, "'it''s'", "'a' # c", "'a'b", "#c", "# c", "ünï — x", "|", "|-", "|+", "|2", ">", "[a, ]", "[a b, c]", "[a", "{a: }", "{'a': b}", "!!str a", "a,b", "[a:b]", "a]", "? a", "%x", "@x", "`x`", "...", "---",
+		"2001-01-01", "12:30", "<<", "=", ".", "/x/**", "$X", "^a$", "(a)", "+1", "a  b", "a ", "  a", `"a\n"`, `"`, "'", "", "", "", ""}
+	keys := []string{"a", "b", "on", "paths-ignore", "c", "a.b", "a b", "'q'", "12", "true", "_x", "<<", "-a", "ü"}
+	r := rand.New(rand.NewPCG(1, 2))
+	pick := func(list []string) string {
+		if r.IntN(4) > 0 { // the plain ones come first
+			return list[r.IntN(min(len(list), 5))]
+		}
+		return list[r.IntN(len(list))]
+	}
+	hits := 0
+	for range 60000 {
+		var b strings.Builder
+		for range 1 + r.IntN(6) {
+			b.WriteString(strings.Repeat(" ", []int{0, 0, 0, 2, 2, 4, 1, 3}[r.IntN(8)]))
+			switch r.IntN(10) {
+			case 0:
+				b.WriteString("# c")
+			case 1:
+				b.WriteString(pick(values))
+			case 2, 3:
+				b.WriteString("- " + pick(values))
+			case 4:
+				b.WriteString("- " + pick(keys) + ": " + pick(values))
+			case 5:
+			default:
+				b.WriteString(pick(keys) + ":" + strings.Repeat(" ", r.IntN(3)) + pick(values))
+			}
+			b.WriteByte('\n')
+		}
+		src := b.String()
+		got, ok := quick([]byte(src))
+		if !ok {
+			continue
+		}
+		hits++
+		want, err := library([]byte(src))
+		if err != nil {
+			t.Fatalf("%q: the library says %v", src, err)
+		}
+		if diff := cmp.Diff(dump(want), dump(got)); diff != "" {
+			t.Fatalf("%q (-library +quick):\n%s", src, diff)
+		}
+	}
+	if hits < 2000 {
+		t.Errorf("only %d texts are plain", hits)
+	}
 }

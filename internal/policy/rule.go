@@ -14,11 +14,10 @@ import (
 
 // Rule is what a markdown file says in its front matter.
 type Rule struct {
-	Event      string // "bash", "file", "all", or a canonical event name; "" cannot be read
-	Action     string // "block", "warn", "ask", "inject" or "allow"
-	Pre, Post  bool   // for bash, file and all
-	Body       string // without the blank space around it
-	Conditions int
+	Event     string // "bash", "file", "all", or a canonical event name; "" cannot be read
+	Action    string // "block", "warn", "ask", "inject" or "allow"
+	Pre, Post bool   // for bash, file and all
+	Body      string // without the blank space around it
 
 	conditions  []condition
 	toolMatcher *yaml.Node
@@ -130,7 +129,7 @@ func (p *Policy) decodeFront(top *yaml.Node) {
 		switch e.name {
 		case "name":
 			if s, ok := d.text(e.v, "name", true); ok {
-				p.Name = s
+				p.Name, p.nameAt = s, e.v
 			}
 		case "description":
 			p.Description, _ = d.text(e.v, "description", false)
@@ -166,7 +165,6 @@ func (p *Policy) decodeFront(top *yaml.Node) {
 		d.errorf(pattern, "bad-value", "make the pattern one of the conditions", "pattern and conditions exclude each other")
 	}
 	d.ruleConditions(r, pattern, conditions)
-	r.Conditions = len(r.conditions)
 }
 
 // ruleEvent returns the canonical event; "prompt" and "stop" are names for one.
@@ -261,8 +259,8 @@ func (d *decoder) ruleCondition(n *yaml.Node, what string) condition {
 func (p *Policy) compileRule() {
 	d, r := p.decoder, p.Rule
 	if r.toolMatcher != nil {
-		if s, ok := d.text(r.toolMatcher, "tool_matcher", true); ok && d.regex(r.toolMatcher, s, "tool_matcher") {
-			r.toolRegex = regexp.MustCompile("(?i)" + s)
+		if s, ok := d.text(r.toolMatcher, "tool_matcher", true); ok {
+			r.toolRegex = d.regex(r.toolMatcher, "(?i)", s, "tool_matcher")
 		}
 	}
 	for i := range r.conditions {
@@ -270,9 +268,8 @@ func (p *Policy) compileRule() {
 		if c.unreadable || c.operator != "regex_match" {
 			continue
 		}
-		if c.unreadable = !d.regex(c.node, c.pattern, "pattern"); !c.unreadable {
-			c.regex = regexp.MustCompile("(?i)" + c.pattern)
-		}
+		c.regex = d.regex(c.node, "(?i)", c.pattern, "pattern")
+		c.unreadable = c.regex == nil
 	}
 	if r.cond != nil {
 		p.If = d.condition(r.cond, "if")

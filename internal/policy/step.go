@@ -305,7 +305,7 @@ func (d *decoder) redactions(n *yaml.Node, label string) []Redaction {
 				continue
 			}
 			found = true
-			if s, ok := d.text(e.v, label+".pattern", true); ok && d.regex(e.v, s, label+".pattern") {
+			if s, ok := d.text(e.v, label+".pattern", true); ok && d.regex(e.v, "", s, label+".pattern") != nil {
 				r.Pattern = s
 			}
 		}
@@ -319,17 +319,21 @@ func (d *decoder) redactions(n *yaml.Node, label string) []Redaction {
 	return out
 }
 
-// regex reports whether a text is an RE2 expression of a sane size.
-func (d *decoder) regex(n *yaml.Node, s, label string) bool {
+// regex compiles an RE2 expression of a sane size; flags such as "(?i)" come before it. nil when it cannot, which is then reported.
+func (d *decoder) regex(n *yaml.Node, flags, s, label string) *regexp.Regexp {
 	if len(s) > maxRegex {
 		d.errorf(n, "regex", "", "%s: a regular expression of more than %d bytes", label, maxRegex)
-		return false
+		return nil
 	}
-	if _, err := regexp.Compile(s); err != nil {
+	re, err := regexp.Compile(s)
+	if err == nil && flags != "" {
+		re, err = regexp.Compile(flags + s) // not only this one: a "*" at the start must not mean the flags
+	}
+	if err != nil {
 		d.errorf(n, "regex", "RE2 syntax: no look-around and no back references", "%s: %s", label, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-		return false
+		return nil
 	}
-	return true
+	return re
 }
 
 const maxRegex = 16 << 10

@@ -19,8 +19,12 @@ func (s *Set) Check() []Finding {
 		out = append(out, p.Problems...)
 		out = append(out, p.localActions(s.root)...)
 		if twin := first[p.Name]; twin != nil {
-			out = append(out, Finding{File: p.File, Line: 1, Column: 1, Rule: "duplicate-name", Severity: SeverityWarning,
-				Message: fmt.Sprintf("the name %q is also that of %s", p.Name, twin.File), Hint: "both count; give them different names"})
+			f := Finding{File: p.File, Rule: "duplicate-name", Severity: SeverityWarning,
+				Message: fmt.Sprintf("the name %q is also that of %s", p.Name, twin.File), Hint: "both count; give them different names"}
+			if p.nameAt != nil {
+				f.Line, f.Column = p.nameAt.Line+p.lineOff, p.nameAt.Column
+			}
+			out = append(out, f)
 			continue
 		}
 		first[p.Name] = p

@@ -36,7 +36,7 @@ func (p *Policy) decodeWorkflow() {
 		switch e.name {
 		case "name":
 			if s, ok := d.text(e.v, "name", true); ok {
-				p.Name = s
+				p.Name, p.nameAt = s, e.v
 			}
 		case "description":
 			p.Description, _ = d.text(e.v, "description", false)
