@@ -35,6 +35,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("COPILOT_HOME", filepath.Join(e.WorkDir, "copilot"))
 			e.Setenv("COPILOT_MEM_HOME", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("NO_COLOR", "1")
+			assets, err := filepath.Abs("../../assets")
+			if err != nil {
+				return err
+			}
+			e.Setenv("ASSETS", assets)
 			return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700)
 		},
 	})
