@@ -20,7 +20,7 @@ func (q *query) affected(m *Match) bool {
 		if q.f.IsRead() {
 			return q.check("invalid", "", "a tool that only reads", false)
 		}
-		if q.set.Repairs(q.f) {
+		if q.set.repairs(q.f, true) {
 			return q.check("invalid", "", "the call only repairs invalid policy files", false)
 		}
 	}

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -91,5 +93,31 @@ func TestRepairOfTwo(t *testing.T) {
 	}
 	if f := r.tool("preToolUse", "create", `{"path":"@/a","file_text":""}`); Load(r.l).Repairs(f) {
 		t.Error("another file is no repair")
+	}
+}
+
+// Who may take a file's permissions away must not get to write it for that.
+func TestUnreadableIsNoRepair(t *testing.T) {
+	r := newRepo(t, map[string]string{".github/hookflows/x.txt": ""})
+	path := filepath.Join(r.root, flow)
+	set := func(problem string) *Set {
+		s := Load(r.l)
+		at := place{filepath.Dir(path), r.root, Hookflow}
+		s.Policies = r.l.read([]job{{place: at, path: path, problem: problem}})
+		return s
+	}
+	edit := r.tool("preToolUse", "create", `{"path":"@/.github/hookflows/guard.yml","file_text":""}`)
+	s := set("cannot be read: permission denied")
+	if s.Repairs(edit) || len(s.Match(edit, nil)) > 0 {
+		t.Errorf("repairs %v, stopped by itself %v", s.Repairs(edit), s.Match(edit, nil))
+	}
+	if other := r.tool("preToolUse", "create", `{"path":"@/a","file_text":""}`); len(s.Match(other, nil)) != 1 {
+		t.Error("what it could guard is not stopped")
+	}
+	if err := os.WriteFile(path, []byte("a: ["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !set("").Repairs(edit) {
+		t.Error("a file with errors cannot be repaired")
 	}
 }

@@ -45,15 +45,18 @@ type Set struct {
 	root string
 }
 
-// Repairs reports whether the call does nothing but write or delete invalid policy files. Such a call must stay possible.
-func (s *Set) Repairs(f *facts.Facts) bool {
+// Repairs reports whether the call does nothing but write or delete invalid policy files: then no rule for policy files is to
+// stop it. A file that cannot be read at all does not count: taking its permissions away must not open it for writing.
+func (s *Set) Repairs(f *facts.Facts) bool { return s.repairs(f, false) }
+
+func (s *Set) repairs(f *facts.Facts, unread bool) bool {
 	found := false
 	for i := range f.Files() {
 		file := &f.Files()[i]
 		if !written(*file) {
 			continue
 		}
-		if !s.broken(f, file) {
+		if !s.broken(f, file, unread) {
 			return false
 		}
 		found = true
@@ -62,7 +65,7 @@ func (s *Set) Repairs(f *facts.Facts) bool {
 }
 
 // broken reports whether a file is a policy or settings file with errors. Only that file is looked into.
-func (s *Set) broken(f *facts.Facts, file *facts.File) bool {
+func (s *Set) broken(f *facts.Facts, file *facts.File, unread bool) bool {
 	same := func(path string) bool {
 		if file.Abs == path {
 			return true
@@ -76,7 +79,7 @@ func (s *Set) broken(f *facts.Facts, file *facts.File) bool {
 	for _, p := range s.Policies {
 		if p.Enabled && same(p.Path) {
 			p.compile()
-			return p.InvalidText() != ""
+			return p.InvalidText() != "" && (unread || !p.unread)
 		}
 	}
 	return slices.ContainsFunc(s.Settings.invalid, same)
@@ -283,10 +286,12 @@ func compact(in []*Policy) []*Policy {
 func (l Loader) policy(j job) *Policy {
 	p := l.newPolicy(j)
 	if j.problem != "" {
+		p.unread = true
 		return p.broken(j.problem)
 	}
 	src, problem := readFile(j.path)
 	if problem != "" {
+		p.unread = src == nil
 		return p.broken(problem)
 	}
 	return p.decode(src)
@@ -332,7 +337,7 @@ func (p *Policy) broken(problem string) *Policy {
 	return p
 }
 
-// readFile reads a file up to the limit; problem says why it cannot be used.
+// readFile reads a file up to the limit; problem says why it cannot be used, and src is nil if it could not even be read.
 func readFile(path string) (src []byte, problem string) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -349,7 +354,7 @@ func readFile(path string) (src []byte, problem string) {
 		return nil, "cannot be read: " + cause(err)
 	}
 	if b.Len() > maxBytes {
-		return nil, "larger than 1 MiB"
+		return b.Bytes(), "larger than 1 MiB"
 	}
 	return b.Bytes(), ""
 }

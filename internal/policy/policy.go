@@ -69,6 +69,7 @@ type Policy struct {
 	later        []func()   // what compile still has to read
 	compiled     bool
 	onUnreadable bool                // `on` or `event` cannot be read, or the text is no YAML
+	unread       bool                // the file cannot be read, whatever is in it
 	mutatingOnly bool                // no YAML at all: only calls that may change something are affected
 	home         string              // of the user, for patterns that start with ~/
 	base         string              // Dir relative to its repository, with slashes
