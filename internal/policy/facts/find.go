@@ -147,7 +147,7 @@ func (p *findParser) skipExec() {
 // find walks the commands of -exec with what find would put in, and gives what it prints.
 func (w *walk) find(args []Word, st *state, in Flow) Flow {
 	spec := ParseFind(args)
-	hits := sync.OnceValue(func() []string { return w.hits(spec, st) })
+	hits := sync.OnceValue(func() []string { return distinct(w.hits(spec, st)) })
 	out := Flow{From: true, names: hits}
 	for i := 0; i < len(args); i++ {
 		switch args[i].Text {
@@ -213,6 +213,16 @@ func (w *walk) hits(f Find, st *state) []string {
 		}
 	}
 	return out
+}
+
+// distinct keeps the first of names that mean the same file.
+func distinct(names []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(names, func(s string) bool {
+		key := filepath.Clean(s)
+		defer func() { seen[key] = true }()
+		return seen[key]
+	})
 }
 
 // named looks for the names of find below one of its roots.

@@ -682,7 +682,7 @@ func defaultRemote(dir, branch string) string {
 	return "origin"
 }
 
-// Files are the paths that change with what goes out; known is false when the range cannot be told.
+// Files are the paths that change with what goes out, sorted; known is false when the range cannot be told.
 func (p *Push) Files() (files []string, known bool) { return p.files() }
 
 func (p *Push) findFiles() ([]string, bool) {
@@ -719,6 +719,7 @@ func (p *Push) findFiles() ([]string, bool) {
 			add(strings.TrimLeft(path, "\n"))
 		}
 	}
+	slices.Sort(out)
 	return out, true
 }
 

@@ -45,10 +45,8 @@ var uses = map[string]use{
 		"context", "after-context", "before-context", "replace", "encoding", "color", "sort", "max-columns", "threads", "ignore-file"}},
 		action: "read", script: true, given: "e f regexp file files", files: "f file"},
 	"awk": awkUse, "gawk": awkUse, "mawk": awkUse, "nawk": awkUse,
-	"jq":   {opts: Options{"fL", []string{"from-file", "indent"}}, action: "read", script: true, given: "f from-file", files: "f from-file"},
-	"yq":   {action: "read", script: true},
-	"scp":  {opts: Options{Short: "cDFiJloPSX"}, action: "read", files: "i"},
-	"curl": {opts: curlOptions}, "wget": {opts: wgetOptions},
+	"jq": {opts: Options{"fL", []string{"from-file", "indent"}}, action: "read", script: true, given: "f from-file", files: "f from-file"},
+	"yq": {action: "read", script: true},
 }
 
 var (
@@ -80,6 +78,8 @@ func (w *walk) programFiles(name string, args []Word, st *state, in Flow) Flow {
 		w.sed(args, st)
 	case "dd":
 		w.dd(args, st)
+	case "scp":
+		w.scp(args, st)
 	case "tar", "bsdtar", "gtar":
 		w.tar(args, st)
 	case "curl", "wget", "fetch", "wget2", "iwr", "irm", "Invoke-WebRequest", "Invoke-RestMethod":
@@ -141,6 +141,9 @@ func (w *walk) useFiles(spec use, deep bool, args []Word, st *state, in Flow) Fl
 		files = files[1:]
 	}
 	for _, file := range files {
+		if w.full() {
+			break
+		}
 		switch spec.action {
 		case "delete":
 			w.remove(st, file, deep)
@@ -448,6 +451,24 @@ func (w *walk) dd(args []Word, st *state) {
 		}
 		if v, ok := strings.CutPrefix(a.Text, "if="); ok {
 			w.event(st, "read", part(a, v), Flow{})
+		}
+	}
+}
+
+// scp reads the local ones of its operands and writes the last, if that is local.
+func (w *walk) scp(args []Word, st *state) {
+	g := Options{Short: "cDFiJloPSX"}.Parse(args)
+	for _, key := range g.Values("i") {
+		w.event(st, "read", key, Flow{})
+	}
+	for i, word := range g.Operands {
+		host, _, remote := strings.Cut(word.Text, ":")
+		switch {
+		case remote && !strings.Contains(host, "/"):
+		case i+1 < len(g.Operands):
+			w.event(st, "read", word, Flow{})
+		default:
+			w.write(st, word, Flow{}, false)
 		}
 	}
 }

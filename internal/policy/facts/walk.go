@@ -33,7 +33,7 @@ type walk struct {
 // Bounds of the work on one event; beyond them the text is opaque.
 const (
 	maxSteps = 4000
-	maxDepth = 24  // texts within texts, functions within functions
+	maxDepth = 16  // texts within texts, functions within functions
 	maxNest  = 200 // brackets within brackets
 	maxLoop  = 64  // rounds of a loop over known words
 	maxTrees = 64  // directories whose files are listed
