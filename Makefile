@@ -52,7 +52,7 @@ bench-hook:
 	$(GO) run ./bench
 
 fuzz:
-	@for p in hook spool redact plugin; do \
+	@for p in hook spool redact plugin policy policy/expr policy/facts policy/glob policy/script guard; do \
 	  for f in $$($(GO) test -list 'Fuzz.*' ./internal/$$p | grep ^Fuzz); do \
 	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 30s ./internal/$$p || exit 1; \
 	  done; \

@@ -145,12 +145,7 @@ func TestWorkflowFindings(t *testing.T) {
 }
 
 func TestAliasBomb(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("name: x\non: file\nsteps:\n  - modify:\n      a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
-	for i := 1; i < 12; i++ {
-		fmt.Fprintf(&b, "      a%d: &a%d [%s]\n", i, i, strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 9)+fmt.Sprintf("*a%d", i-1))
-	}
-	got := Load(newRepo(t, map[string]string{flow: b.String()}).l).Check()
+	got := Load(newRepo(t, map[string]string{flow: slowTexts()["bomb"]}).l).Check()
 	if len(got) != 1 || !strings.Contains(got[0].Message, "nodes") {
 		t.Errorf("%v", got)
 	}

@@ -17,7 +17,7 @@ import (
 // Limits of one document. An alias counts for what it stands for, each time.
 const (
 	maxDepth    = 200
-	maxNodes    = 50_000
+	maxNodes    = 200_000
 	maxFindings = 200 // of one file; nobody reads on
 )
 

@@ -14,11 +14,15 @@ func slowTexts() map[string]string {
 		fmt.Fprintf(&keys, "k%d:\n", i)
 	}
 	const head = "name: x\non: file\n"
+	bomb := head + "steps:\n  - modify:\n      a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := 1; i < 12; i++ {
+		bomb += fmt.Sprintf("      a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
+	}
 	return map[string]string{
 		"lists in a line": fill("- "), "flow lists": strings.Repeat("[", 1999), "more flow lists": fill("["), "flow maps": fill("{a: "), "keys": keys.String(), "the same key": fill("a:\n"),
 		"env":      head + "env:\n  " + strings.ReplaceAll(keys.String(), "\n", " ''\n  ") + "\n" + deny,
 		"question": fill("? "), "quotes": fill("'"), "double quotes": "a: \"" + fill(`\x41`) + "\"\n", "anchors": fill("&a "), "aliases": "a: &a x\nb: [" + fill("*a, ") + "]\n",
-		"text": "a: |\n" + fill("  x\n"), "folded": "a: >\n" + fill("  x\n\n"), "plain": "a: " + fill("b "), "items": "a:\n" + fill("- b\n"), "steps": head + "steps:\n" + fill("- deny: ${{ event.x }}\n"),
+		"bomb": bomb + fill("# x\n"), "text": "a: |\n" + fill("  x\n"), "folded": "a: >\n" + fill("  x\n\n"), "plain": "a: " + fill("b "), "items": "a:\n" + fill("- b\n"), "steps": head + "steps:\n" + fill("- deny: ${{ event.x }}\n"),
 		"bad steps": head + "steps:\n" + fill("- den: x\n"), "scripts": head + "steps:\n  - run: |\n" + fill("      echo ${{ event.x }}\n"), "globs": "name: x\non: {file: {paths: [" + fill("'**/*', ") + "]}}\n" + deny,
 		"negations": "name: x\non: {file: {paths: ['" + fill("{a,") + "']}}\n" + deny, "expression": head + "if: " + fill("!") + "true\n" + deny,
 		"parentheses": head + "if: " + fill("(") + "\n" + deny, "dashes": fill("---\n"), "comments": fill("#\n"), "blanks": "a:" + fill(" \n"),
