@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -154,6 +155,9 @@ func prompt(text string) map[string]any { return map[string]any{"prompt": text} 
 
 func say(t *testing.T, all []saying) {
 	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: set-ups and steps are bash scripts, and paths are absolute with a slash")
+	}
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
