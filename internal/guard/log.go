@@ -93,7 +93,7 @@ func clip(raw json.RawMessage) json.RawMessage {
 	}
 	if len(raw) > 64*maxValue {
 		// Longer than any call a rule would look back at: its ends are enough, as one text.
-		return quote(clipText(string(raw)))
+		return quoteClipped(string(raw))
 	}
 	for _, limit := range []int{maxValue, maxValue / 2, maxValue / 8, maxValue / 32, 32} {
 		out, _, err := redact.Payload(nil, raw, limit)
@@ -104,7 +104,17 @@ func clip(raw json.RawMessage) json.RawMessage {
 			return out
 		}
 	}
-	return quote(clipText(string(raw)))
+	return quoteClipped(string(raw))
+}
+
+// quoteClipped makes one JSON text of what is too long as a value; quotes in it take room, too.
+func quoteClipped(s string) json.RawMessage {
+	text := clipText(s)
+	for limit := maxValue; ; limit = limit * 3 / 4 {
+		if out := quote(short(text, limit)); len(out) <= maxValue {
+			return out
+		}
+	}
 }
 
 // clipText takes secrets out of a text and keeps its start and its end.
