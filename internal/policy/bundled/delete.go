@@ -57,7 +57,7 @@ func unresolved(f *facts.Facts, c facts.Command, w facts.Word) bool {
 		text = w.Glob
 	}
 	if !strings.Contains(text, facts.Hole) {
-		return len(c.Dir) == 0 && !filepath.IsAbs(text) && wildcard(text)
+		return len(c.Dir) == 0 && !filepath.IsAbs(text) && (wildcard(text) || strings.Trim(text, "./") == "")
 	}
 	if strings.Trim(text, facts.Hole+"/*?.") == "" {
 		return true

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,10 +14,13 @@ func (w *walk) builtin(at int, name string, args []Word, st *state, in Flow) (ou
 	none := Flow{Known: true}
 	switch name {
 	case "cd", "pushd", "chdir", "Set-Location", "sl":
+		if name == "pushd" {
+			st.stack = append(slices.Clip(st.stack), st.dirs)
+		}
 		w.cd(args, st)
 		return none, true
 	case "popd":
-		st.dirs = nil
+		st.popd()
 		return none, true
 	case "eval":
 		if len(args) > 0 && args[0].Text == "--" {
@@ -97,14 +101,20 @@ func (w *walk) cd(args []Word, st *state) {
 	if len(args) > 0 {
 		target = args[0]
 	}
-	if target.Text == "-" || target.Text == "" && len(args) == 0 || strings.HasPrefix(target.Text, "+") {
+	old := st.dirs
+	defer func() { st.old = old }()
+	switch {
+	case target.Text == "-":
+		st.dirs = st.old
+		return
+	case target.Text == "" && len(args) == 0, strings.HasPrefix(target.Text, "+"):
 		st.dirs = nil
 		return
 	}
 	if target.Text == "" { // cd "" stays
 		return
 	}
-	if rest, found := strings.CutPrefix(target.Text, Hole); found && strings.HasPrefix(rest, "/") || strings.Contains(target.Text, Hole) {
+	if strings.Contains(target.Text, Hole) {
 		w.opaque = true
 		st.dirs = nil
 		return
@@ -116,6 +126,14 @@ func (w *walk) cd(args []Word, st *state) {
 		}
 	}
 	st.dirs = dirs
+}
+
+// popd goes back to where pushd came from.
+func (st *state) popd() {
+	st.dirs = nil
+	if n := len(st.stack); n > 0 {
+		st.dirs, st.stack = st.stack[n-1], st.stack[:n-1]
+	}
 }
 
 func (w *walk) sourceFile(at int, args []Word, st *state, in Flow) Flow {
@@ -215,9 +233,18 @@ func (w *walk) prints(name string, args []Word, st *state, in Flow) (Flow, bool)
 			}
 		}
 	case "mktemp":
-		return Flow{From: true}, true
+		return Flow{From: true, Known: true, Text: temporary(args) + "\n"}, true
 	}
 	return Flow{}, false
+}
+
+// temporary is the name that mktemp makes, its random part unknown.
+func temporary(args []Word) string {
+	g := Options{"pt", []string{"suffix"}}.Parse(args)
+	if len(g.Operands) == 0 || len(g.Values("p", "t", "tmpdir")) > 0 || g.Has("p", "t", "tmpdir") {
+		return "/tmp/tmp." + Hole
+	}
+	return strings.TrimRight(g.Operands[0].Text, "X") + Hole
 }
 
 func known(args []Word) (known, fetched bool) {

@@ -133,10 +133,15 @@ func (w *walk) alias(words []Word, st *state, in Flow) (Flow, bool) {
 
 // perform does what a command does, by its base name.
 func (w *walk) perform(at int, name string, words []Word, st *state, in Flow) Flow {
-	args := words[1:]
+	out := w.performed(at, name, words, st, in)
 	for _, word := range words {
-		in.Fetched = in.Fetched || word.Fetched && name != "echo" && name != "printf"
+		out.Fetched = out.Fetched || word.Fetched
 	}
+	return out
+}
+
+func (w *walk) performed(at int, name string, words []Word, st *state, in Flow) Flow {
+	args := words[1:]
 	if strings.HasPrefix(name, "git-") && len(name) > 4 {
 		return w.git(append([]Word{{Text: name[4:], Raw: name[4:]}}, args...), st, in)
 	}
@@ -270,7 +275,7 @@ func (w *walk) shell(at int, args []Word, st *state, in Flow) Flow {
 		}
 		in.Fetched = false // it is read as data
 		return w.program(g.Operands[0], inner, in)
-	case g.Has("version", "help"):
+	case g.Has("version", "help", "n"): // -n only reads
 		return Flow{}
 	case len(g.Operands) == 0 || g.Has("s") || g.Operands[0].Text == "-" || g.Operands[0].Text == "/dev/stdin":
 		if !in.From {

@@ -164,6 +164,10 @@ func (f *Facts) ShellText() string {
 		return ""
 	}
 	args := f.args()
+	if typesInto(f.tool) {
+		text, _ := firstText(args, "input", "text")
+		return strings.NewReplacer("{enter}", "\n", "{up}", "", "{down}", "", "{left}", "", "{right}", "", "{backspace}", "").Replace(text)
+	}
 	for _, name := range []string{"command", "script", "code"} {
 		if s, ok := args[name].(string); ok && strings.TrimSpace(s) != "" {
 			return s

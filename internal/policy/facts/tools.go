@@ -16,11 +16,22 @@ func canonicalTool(e hook.Event) string {
 	case "MultiEdit":
 		return "edit"
 	case "edit":
-		if text, ok := rawText(e.ToolInput); ok && looksLikePatch(text) {
+		if editsByPatch(e.ToolInput) {
 			return "apply_patch"
 		}
 	}
 	return e.Tool
+}
+
+// editsByPatch reports arguments of an edit that are a text, or an object with nothing but a patch.
+func editsByPatch(raw json.RawMessage) bool {
+	args := decodeArgs(raw)
+	if _, plain := rawText(raw); plain && len(args) == 1 {
+		if _, ok := args["input"]; ok {
+			return true
+		}
+	}
+	return len(args) == 1 && looksLikePatch(patchText(args))
 }
 
 // CanonicalTool gives the canonical spelling of a tool name that a policy uses.
@@ -49,8 +60,12 @@ func shellTool(name string) bool {
 	case "bash", "shell", "terminal", "powershell":
 		return true
 	}
-	return false
+	return typesInto(name)
 }
+
+// typesInto reports the client's tools that type into a shell that runs already (1.0.102): what they type is a command
+// too, as far as it can be seen here.
+func typesInto(name string) bool { return name == "write_bash" || name == "write_powershell" }
 
 func patchTool(name string) bool { return name == "apply_patch" || name == "patch" }
 

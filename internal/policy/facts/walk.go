@@ -44,7 +44,9 @@ const (
 // state is what the shell at hand knows; a subshell works on a copy.
 type state struct {
 	dirs    []string // directories it may be in, likeliest first; none: unknown
-	shaky   bool     // the last cd may have failed
+	old     []string // where cd - goes
+	stack   [][]string
+	shaky   bool // the last cd may have failed
 	vars    map[string]value
 	funcs   map[string]*syntax.Stmt
 	aliases map[string]string
