@@ -78,16 +78,15 @@ func number(parts []string, i int) int {
 	return n
 }
 
-// honours reports whether a step of the kind has any effect in the answer to an event, directly or as the context that a
-// violation becomes.
+// honours reports whether the client does what a step of the kind says in the answer to an event.
 func (e Effects) honours(k StepKind) bool {
 	switch k {
 	case StepDeny:
-		return e.Deny || e.Block
+		return e.Deny
 	case StepAsk:
 		return e.Ask
 	case StepBlock:
-		return e.Block || e.Deny
+		return e.Block
 	case StepWarn, StepContext:
 		return e.Context
 	case StepModify:
@@ -146,15 +145,31 @@ func (p *Policy) noEffect() {
 			row := EffectsOf(e, "")
 			heard = heard || row.honours(s.Kind)
 			if row.Turn && (s.Kind == StepContext || s.Kind == StepWarn) {
-				p.stepWarning(s, string(s.Kind)+" on "+e+" starts a model turn of its own")
+				p.stepWarning(s, string(s.Kind)+" on "+e+" starts a model turn of its own", "")
 			}
 		}
 		if !heard && !(p.Rule != nil && slices.Contains(events, hook.PostToolUse)) {
-			p.stepWarning(s, string(s.Kind)+" has no effect on this client at "+strings.Join(events, ", "))
+			p.stepWarning(s, string(s.Kind)+" has no effect on this client at "+strings.Join(events, ", "), instead(s.Kind, events))
 		}
 	}
 }
 
-func (p *Policy) stepWarning(s *Step, message string) {
-	p.problems = append(p.problems, Finding{File: p.File, Line: s.Line, Column: s.Column, Rule: "no-effect", Severity: SeverityWarning, Message: message})
+// instead says what a step that cannot have its effect does.
+func instead(k StepKind, events []string) string {
+	row := EffectsOf(events[0], "")
+	switch {
+	case k != StepDeny && k != StepBlock && k != StepAsk:
+		return ""
+	case k == StepBlock && row.Deny:
+		return "it counts as deny: write deny"
+	case k == StepDeny && row.Block && events[0] != hook.PostToolUse:
+		return "it counts as block: write block"
+	case row.Context:
+		return "the model is told instead"
+	}
+	return ""
+}
+
+func (p *Policy) stepWarning(s *Step, message, hint string) {
+	p.problems = append(p.problems, Finding{File: p.File, Line: s.Line, Column: s.Column, Rule: "no-effect", Severity: SeverityWarning, Message: message, Hint: hint})
 }
