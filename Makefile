@@ -3,9 +3,9 @@ GO ?= go
 export CGO_ENABLED ?= 0
 BUILD = $(GO) build -trimpath -ldflags "-s -w"
 # The store is left out: SQLite's translated C takes minutes under the race detector.
-RACE = ./internal/spool ./internal/capture ./internal/ingest
+RACE = ./internal/spool ./internal/capture ./internal/ingest ./internal/guard
 
-.PHONY: build install test unit race cross lint golden e2e bench bench-hook fuzz
+.PHONY: build install test unit race cross lint golden e2e bench bench-hook bench-policy fuzz
 
 build:
 	$(BUILD) -o bin/ ./cmd/copilot-mem ./cmd/copilot-mem-hook
@@ -50,6 +50,10 @@ bench: bench-hook
 
 bench-hook:
 	$(GO) run ./bench
+
+# Only what deciding costs, with the limits that it is meant to keep.
+bench-policy:
+	$(GO) run ./bench -policy
 
 fuzz:
 	@for p in hook spool redact plugin policy policy/expr policy/facts policy/glob policy/script guard; do \
