@@ -109,9 +109,9 @@ func protected(f *facts.Facts, c facts.Command, w facts.Word) string {
 			return what
 		}
 		// rm follows the links on the way, and the last one where the operand ends in a slash.
-		real := filepath.Join(facts.RealPath(filepath.Dir(abs)), filepath.Base(abs))
+		real := filepath.Join(f.RealPath(filepath.Dir(abs)), filepath.Base(abs))
 		if strings.HasSuffix(w.Text, "/") {
-			real = facts.RealPath(abs)
+			real = f.RealPath(abs)
 		}
 		if what := protectedPath(f, real); what != "" {
 			return what
@@ -142,7 +142,7 @@ func protectedPath(f *facts.Facts, abs string) string {
 		return "a directory of the system (" + abs + ")"
 	}
 	root := f.Root()
-	for _, r := range []string{root, facts.RealPath(root)} {
+	for _, r := range []string{root, f.RealPath(root)} {
 		switch {
 		case abs == r:
 			return "the whole repository"
@@ -163,7 +163,7 @@ func protectedContents(f *facts.Facts, dir string) string {
 		return "the whole system"
 	case isHome(f, dir):
 		return "everything in a home directory (" + dir + ")"
-	case dir == root || dir == facts.RealPath(root):
+	case dir == root || dir == f.RealPath(root):
 		return "everything in the repository"
 	case dir == filepath.Join(root, ".git"):
 		return "the repository's history (.git)"
@@ -174,7 +174,7 @@ func protectedContents(f *facts.Facts, dir string) string {
 }
 
 func isHome(f *facts.Facts, abs string) bool {
-	if home := f.Home(); home != "" && (abs == home || abs == facts.RealPath(home)) {
+	if home := f.Home(); home != "" && (abs == home || abs == f.RealPath(home)) {
 		return true
 	}
 	if abs == "/root" || abs == "/var/root" {

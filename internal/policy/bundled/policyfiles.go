@@ -39,10 +39,10 @@ type places struct{ repos, homes []string }
 func newPlaces(f *facts.Facts) *places {
 	p := &places{}
 	for _, dir := range f.Sources() {
-		p.repos = append(p.repos, slices.Compact([]string{dir, facts.RealPath(dir)})...)
+		p.repos = append(p.repos, slices.Compact([]string{dir, f.RealPath(dir)})...)
 	}
 	if home := f.CopilotHome(); home != "" {
-		p.homes = slices.Compact([]string{home, facts.RealPath(home)})
+		p.homes = slices.Compact([]string{home, f.RealPath(home)})
 	}
 	return p
 }

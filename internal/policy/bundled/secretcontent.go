@@ -34,21 +34,21 @@ const (
 	letters     = upperDigits + "abcdefghijklmnopqrstuvwxyz"
 )
 
-// forms: the prefixes are written in two parts so that this file does not look like a find. Lengths as the issuers
-// document or use them.
+// forms: the prefixes are written in two parts so that this file does not look like a find. Lengths are those that the
+// issuers use, or somewhat less where they may change.
 var forms = []form{
 	{"AK" + "IA", "an AWS access key", upperDigits, 16, 16},
-	{"gh" + "p_", "a GitHub token", letters, 36, 0},
-	{"gh" + "o_", "a GitHub token", letters, 36, 0},
-	{"gh" + "s_", "a GitHub token", letters, 36, 0},
-	{"github" + "_pat_", "a GitHub token", letters + "_", 40, 0},
-	{"gl" + "pat-", "a GitLab token", letters + "_-.", 20, 0},
+	{"gh" + "p_", "a GitHub token", letters, 30, 0},
+	{"gh" + "o_", "a GitHub token", letters, 30, 0},
+	{"gh" + "s_", "a GitHub token", letters, 30, 0},
+	{"github" + "_pat_", "a GitHub token", letters + "_", 22, 0},
+	{"gl" + "pat-", "a GitLab token", letters + "_-.", 16, 0},
 	{"xo" + "xa-", "a Slack token", letters + "-", 16, 0},
 	{"xo" + "xb-", "a Slack token", letters + "-", 16, 0},
 	{"xo" + "xp-", "a Slack token", letters + "-", 16, 0},
 	{"sk" + "_live_", "a Stripe key", letters, 16, 0},
-	{"np" + "m_", "an npm token", letters, 36, 0},
-	{"AI" + "za", "a Google key", letters + "_-", 35, 35},
+	{"np" + "m_", "an npm token", letters, 30, 0},
+	{"AI" + "za", "a Google key", letters + "_-", 32, 40},
 }
 
 // secretIn names the first secret in a text, or nothing.

@@ -42,7 +42,7 @@ func secretOperand(f *facts.Facts, c facts.Command, text string, hit func(string
 		return
 	}
 	for _, abs := range paths {
-		if secretName(filepath.ToSlash(abs)) || secretName(filepath.ToSlash(facts.RealPath(abs))) {
+		if secretName(filepath.ToSlash(abs)) || secretName(filepath.ToSlash(f.RealPath(abs))) {
 			_, canonical := f.Paths(abs)
 			hit(canonical)
 			return

@@ -128,9 +128,7 @@ func below(p, base string) (string, bool) {
 // Within reports whether an absolute clean path is dir or lies below it.
 func Within(p, dir string) bool { _, ok := below(p, dir); return ok }
 
-// RealPath resolves the links of the part of an absolute path that exists; the rest is appended.
-func RealPath(abs string) string { return realPath(abs) }
-
+// realPath resolves the links of the part of an absolute path that exists; the rest is appended.
 func realPath(abs string) string {
 	rest := ""
 	for p := abs; ; {
@@ -190,6 +188,9 @@ func (c *diskCache) realPath(abs string) string {
 	dir := filepath.Dir(abs)
 	return filepath.Join(remember(&c.mu, &c.reals, dir, func() string { return realPath(dir) }), filepath.Base(abs))
 }
+
+// RealPath resolves the links of an absolute path, whose last parts need not exist.
+func (f *Facts) RealPath(abs string) string { return f.disk.realPath(abs) }
 
 // root is Root, remembered.
 func (c *diskCache) root(dir string) string {
