@@ -14,7 +14,7 @@ import (
 func main() {
 	defer os.Exit(0) // any other code denies a tool call, a panic's too
 	guard.Program{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Alone: true,
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Usage: true, Alone: true,
 		Capture: func(stdin io.Reader) { capture.Main(os.Args[1:], stdin, os.Getenv) },
 	}.Run()
 }

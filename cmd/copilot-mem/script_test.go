@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 // hookMain does what cmd/copilot-mem-hook does, which a test of this package cannot import.
 func hookMain() {
 	guard.Program{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Alone: true,
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Usage: true, Alone: true,
 		Capture: func(stdin io.Reader) { capture.Main(os.Args[1:], stdin, os.Getenv) },
 	}.Run()
 }

@@ -158,7 +158,7 @@ func texts(says []say, limit int) string {
 		if s.rule.Name != "" {
 			text = s.rule.Name + ": " + text
 		}
-		parts = append(parts, cut(clean(text), maxText))
+		parts = append(parts, middle(clean(text), maxText))
 	}
 	return cut(strings.Join(parts, "\n\n"), limit)
 }
@@ -171,6 +171,22 @@ func clean(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// middle shortens a text to at most limit bytes from its middle: the cause of a failed check is mostly at the end.
+func middle(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	keep := max(0, limit-48) / 2 // room for the mark
+	head, tail := keep, len(s)-keep
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + "\n[… " + strconv.Itoa(tail-head) + " bytes left out …]\n" + s[tail:]
 }
 
 // cut shortens a text to at most limit bytes, at a rune boundary, and says how much is missing.

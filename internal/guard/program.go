@@ -19,6 +19,8 @@ type Program struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Environ []string
+	// Usage says that an argument which is no event gets a line on stderr.
+	Usage bool
 	// Alone says that this process does nothing else: what steps leave behind is ended with all its children.
 	Alone bool
 	// Capture brings the event, or whatever else the arguments ask for, to the spool.
@@ -35,7 +37,7 @@ func (p Program) Run() {
 		alone.Store(true)
 	}
 	if len(p.Args) == 0 {
-		fmt.Fprint(p.Stderr, usage)
+		p.usage()
 		return
 	}
 	if strings.HasPrefix(p.Args[0], "--") && p.Args[0] != "--help" {
@@ -48,7 +50,7 @@ func (p Program) Run() {
 	}
 	name := p.Args[0]
 	if _, known := hook.CanonicalName(name); !known {
-		fmt.Fprint(p.Stderr, usage)
+		p.usage()
 		if !isName(name) {
 			return
 		}
@@ -65,6 +67,12 @@ func (p Program) Run() {
 	}
 	sweep()
 	p.Capture(strings.NewReader(string(input)))
+}
+
+func (p Program) usage() {
+	if p.Usage {
+		fmt.Fprint(p.Stderr, usage)
+	}
 }
 
 func isName(s string) bool {
