@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// hard are texts of 64 KiB that are hard on parsers and expansions.
-func hard() map[string]string {
-	const size = 64 << 10
+// hard are texts of about size bytes that are hard on parsers and expansions.
+func hard(size int) map[string]string {
 	rep := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	return map[string]string{
 		"brackets": rep("("), "braces": rep("{ "), "substitutions": rep("$("), "backquotes": rep("`"), "quotes": rep(`"$(`), "if": rep("if "), "not": rep("! "),
@@ -33,7 +32,7 @@ func allFacts(f *Facts) *Shell {
 // Each of them ends, and what nests too deep is opaque; how long they take is for the benchmark.
 func TestHardTexts(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range hard() {
+	for name, text := range hard(12 << 10) {
 		sh := allFacts(bash(t, dir, text))
 		if tooDeep := []string{"brackets", "braces", "substitutions", "quotes", "nested braces"}; slices.Contains(tooDeep, name) && !sh.Opaque {
 			t.Errorf("%s: too deep, but not opaque", name)
@@ -43,7 +42,7 @@ func TestHardTexts(t *testing.T) {
 
 func BenchmarkHardTexts(b *testing.B) {
 	dir := b.TempDir()
-	for name, text := range hard() {
+	for name, text := range hard(64 << 10) {
 		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
 			for b.Loop() {
 				allFacts(bash(b, dir, text))
