@@ -104,7 +104,7 @@ var silent = map[string]bool{"echo": true, "printf": true, "ls": true, "stat": t
 	"cd": true, "pushd": true, "mkdir": true, "export": true, "alias": true, "type": true, "which": true, "whereis": true, "man": true,
 	"command": true, "true": true, ":": true, "local": true, "declare": true, "set": true, "read": true, "unset": true, "locate": true, "realpath": true, "readlink": true}
 
-// asksOnly are programs of which only part of the operands are files.
+// scriptFirst are programs whose first operand is a pattern or script, unless an option brings it.
 var scriptFirst = map[string]facts.Options{
 	"grep": grepOptions, "egrep": grepOptions, "fgrep": grepOptions, "zgrep": grepOptions, "rg": rgOptions, "ag": {Short: "ABCmGp"}, "ack": {},
 	"sed": {Short: "efl", Long: []string{"expression", "file"}}, "gsed": {Short: "efl", Long: []string{"expression", "file"}},
@@ -134,7 +134,7 @@ var namesOnly = map[string]bool{"exclude": true, "exclude-dir": true, "include":
 	"pattern": true, "path-ignore": true, "skip": true, "skip-files": true, "not-path": true, "filter": true}
 
 // namesNext are the short forms, by program.
-var namesNext = map[string]string{"zip": "x i", "diff": "x X", "tree": "I P", "rsync": "f", "du": "X", "gh": "t b", "docker": "l", "ctags": "", "tar": "X"}
+var namesNext = map[string]string{"zip": "x i", "diff": "x X", "tree": "I P", "rsync": "f", "du": "X", "gh": "t b", "tar": "X"}
 
 // gitOpens are the sub-commands of git that open the files that they name.
 var gitOpens = map[string]bool{"add": true, "stage": true, "rm": true, "mv": true, "show": true, "diff": true, "checkout": true, "restore": true}
