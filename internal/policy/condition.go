@@ -118,8 +118,15 @@ func (q *query) view(r *Rule, v *view) bool {
 			return false
 		}
 	}
-	for i := range r.conditions {
-		c := &r.conditions[i]
+	if r.both {
+		return q.conditions(r.conditions[:1], v) || q.conditions(r.conditions[1:], v)
+	}
+	return q.conditions(r.conditions, v)
+}
+
+func (q *query) conditions(list []condition, v *view) bool {
+	for i := range list {
+		c := &list[i]
 		if c.unreadable {
 			q.check(c.field, c.pattern, "unreadable: counts as holding", true)
 			continue

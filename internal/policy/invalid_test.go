@@ -40,6 +40,8 @@ func TestInvalidFiles(t *testing.T) {
 		{"a rule that is no YAML", ".github/hookflows/r.md", "---\nname: r\nevent: bash\npattern: a: b\n---\n", []call{bash("ls", true), look("a", false)}},
 		{"a rule with a bad regex", ".github/hookflows/r.md", "---\nname: r\nevent: bash\naction: block\npattern: '('\n---\n", []call{bash("ls", true), create("a", false)}},
 		{"other conditions narrow", ".github/hookflows/r.md", "---\nname: r\nevent: bash\naction: block\nconditions:\n  - {field: command, operator: regex_match, pattern: '('}\n  - {field: command, operator: contains, pattern: push}\n---\n", []call{bash("git push", true), bash("ls", false)}},
+		{"pattern and conditions", ".github/hookflows/r.md", "---\nname: r\nevent: bash\naction: block\npattern: make\nconditions: [{field: command, operator: contains, pattern: push}]\n---\n", []call{bash("git push", true), bash("make", true), bash("ls", false)}},
+		{"steps in a trigger", flow, "name: x\non:\n  tool: {name: bash, if: steps.a.outcome == 'success'}\n" + deny, []call{bash("ls", true), create("a", false)}},
 		{"tool_matcher narrows", ".github/hookflows/r.md", "---\nname: r\nevent: al\naction: block\ntool_matcher: '^bash$'\n---\n", []call{bash("ls", true), create("a", false)}},
 		{"a bad tool_matcher", ".github/hookflows/r.md", "---\nname: r\nevent: bash\ntool_matcher: '['\n---\n", []call{bash("ls", true), create("a", false)}},
 		{"an unknown event", ".github/hookflows/r.md", "---\nname: r\nevent: shell\npattern: push\n---\n", []call{bash("git push", true), bash("ls", false), look("push", false)}},

@@ -447,7 +447,15 @@ func (q *query) condition(t *Trigger, m *Match) (bool, error) {
 	if t.cond == nil || t.parsed == nil {
 		return true, nil
 	}
-	v, err := t.parsed.Eval(q.environment(m))
+	env := q.environment(m)
+	var err error
+	if !onlyOf(t.parsed, "event", "policy") {
+		err = q.variables(env)
+	}
+	var v expr.Value
+	if err == nil {
+		v, err = t.parsed.Eval(env)
+	}
 	if err != nil {
 		q.check(t.Kind+".if", t.cond.Value, err.Error(), true)
 		return false, errors.New(Finding{File: q.p.File, Line: t.Line, Column: t.Column, Message: t.Kind + ".if: " + message(err)}.String())
@@ -471,6 +479,21 @@ func (q *query) environment(m *Match) *expr.Env {
 	}
 	env.Contexts = m.Contexts(q.f)
 	return &env
+}
+
+// variables puts the workflow's `env` into an environment; each variable sees those before it.
+func (q *query) variables(env *expr.Env) error {
+	q.p.compile()
+	vars := map[string]expr.Value{}
+	env.Contexts["env"] = vars
+	for _, v := range q.p.Env {
+		text, err := v.Value.Eval(env)
+		if err != nil {
+			return err
+		}
+		vars[v.Name] = text
+	}
+	return nil
 }
 
 // Contexts are the contexts that depend on the match: `event`, with the file, commit, push or call that matched, and

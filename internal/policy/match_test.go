@@ -70,6 +70,7 @@ func TestTriggers(t *testing.T) {
 		{"the condition sees what a patch amounts to", "on:\n  tool:\n    name: create\n    if: endsWith(event.tool.args.path, '.cfg')\n",
 			[]call{patch("*** Begin Patch\n*** Add File: conf/app.cfg\n+x\n*** End Patch\n", true), patch("*** Begin Patch\n*** Add File: conf/app.go\n+x\n*** End Patch\n", false)}},
 		{"tool.if", "on:\n  tool:\n    name: bash\n    if: ${{ contains(event.tool.args.command, 'prod') }}\n", []call{bash("make PROD", true), bash("make test", false)}},
+		{"tool.if with env", "env: {A: 'ls', B: '${{ env.A }} -l'}\non:\n  tool:\n    name: bash\n    if: event.tool.args.command == env.B\n", []call{bash("ls -l", true), bash("ls", false)}},
 		{"file after", "on:\n  file:\n    lifecycle: post\n", []call{edit("a", false), post(edit("a", true))}},
 		{"file types", "on:\n  file:\n    types: [create]\n", []call{create("a", true), edit("a", false), bash("mv x.txt y.txt", true), bash("rm x.txt", false)}},
 		{"file rename as delete", "on:\n  file:\n    types: [delete]\n    paths: [x.txt]\n", []call{bash("mv x.txt y.txt", true), bash("mv y.txt x.txt", false), bash("rm x.txt", true)}},

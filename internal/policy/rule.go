@@ -20,6 +20,7 @@ type Rule struct {
 	Body      string // without the blank space around it
 
 	conditions  []condition
+	both        bool // the first condition is a pattern beside conditions: a mistake, and either may be what was meant
 	toolMatcher *yaml.Node
 	toolRegex   *regexp.Regexp // nil: matches
 	cond        *yaml.Node
@@ -162,6 +163,7 @@ func (p *Policy) decodeFront(top *yaml.Node) {
 	p.onUnreadable = r.Event == ""
 	p.Blocking = r.Action == "block" || r.Action == "ask"
 	if pattern != nil && conditions != nil {
+		r.both = true
 		d.errorf(pattern, "bad-value", "make the pattern one of the conditions", "pattern and conditions exclude each other")
 	}
 	d.ruleConditions(r, pattern, conditions)

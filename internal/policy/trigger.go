@@ -354,6 +354,10 @@ func (t *Trigger) compile(d *decoder) {
 	}
 	if t.cond != nil {
 		t.parsed = d.condition(t.cond, t.Kind+".if")
+		if t.parsed != nil && !onlyOf(t.parsed, "event", "policy", "env") {
+			d.errorf(t.cond, "expression", "a trigger knows event, env and policy", "%s.if: no step has run when triggers are asked", t.Kind)
+			t.parsed = nil
+		}
 	}
 }
 
