@@ -218,10 +218,7 @@ func (j *judgement) log(out outcome, took time.Duration) error {
 	for _, s := range out.says {
 		line.Rules = append(line.Rules, s.rule)
 	}
-	b, err := line.line()
-	if err != nil {
-		return err
-	}
+	b := line.line()
 	if err := appendLog(filepath.Join(string(j.o.Dir), "logs"), b); err != nil {
 		return err
 	}

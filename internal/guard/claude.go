@@ -191,6 +191,9 @@ func (j *judgement) claude() []say {
 	if err != nil {
 		j.debug("%v", err)
 	}
+	if len(hooks) == 0 {
+		return nil
+	}
 	calls := j.facts.Tools()
 	if len(calls) > 1 {
 		calls = calls[1:] // a patch, as the edits that it amounts to

@@ -85,11 +85,7 @@ func TestEntriesAreBounded(t *testing.T) {
 			Name: hook.PostToolUse, SessionID: "s", Tool: "create", ToolInput: json.RawMessage(args),
 			ResultText: strings.Repeat("c", 100000) + secret, ResultType: "success",
 		}, time.Now())
-		b, err := e.line()
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		b := e.line()
 		var back entry
 		if err := json.Unmarshal(b, &back); err != nil || len(back.Args) > maxValue || len(back.Output) > maxValue || len(b) > maxLine {
 			t.Errorf("%s: %d bytes of arguments, %d of output, %d together, %v", name, len(back.Args), len(back.Output), len(b), err)
@@ -100,14 +96,34 @@ func TestEntriesAreBounded(t *testing.T) {
 	}
 }
 
+// A line that is written by hand is what encoding/json would make of the entry, in the same order.
+func TestLine(t *testing.T) {
+	for _, e := range []entry{
+		{V: 1},
+		{
+			V: 1, Time: "t", Agent: "copilot", Session: "a\"\\\n\x01\u2028é<&>", Event: "tool", Hook: "preToolUse", Tool: "bash", Result: "success",
+			Decision: "deny", Rules: []ruleRef{{"a", "f", "deny"}, {"b", "", "ask"}}, Duration: 3.25, Cwd: "/x", Args: json.RawMessage(`{"a":1}`), Output: "o",
+		},
+	} {
+		want, err := encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b any
+		got := e.line()
+		if json.Unmarshal(want, &a) != nil || json.Unmarshal(got, &b) != nil || !same(a, b) || !strings.HasPrefix(string(got), `{"v":1,"time":`) {
+			t.Errorf("line = %s, want %s", got, want)
+		}
+	}
+	if got := string(appendText(nil, "\xff")); got != `"\uFFFD"` && got != "\"\uFFFD\"" {
+		t.Errorf("broken text = %s", got)
+	}
+}
+
 func TestRecordIsLockedAndBounded(t *testing.T) {
 	dir := t.TempDir()
 	e := hook.Event{Name: hook.PreToolUse, SessionID: "s", Tool: "bash", ToolInput: json.RawMessage(`{"command":"a"}`)}
-	b, err := newEntry(e, time.Now()).line()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := appendLog(dir, b); err != nil {
+	if err := appendLog(dir, newEntry(e, time.Now()).line()); err != nil {
 		t.Fatal(err)
 	}
 	r := record{dir, hook.Event{Name: hook.PreToolUse, SessionID: "s", Tool: "bash", ToolInput: json.RawMessage(`{"command":"b"}`)}}

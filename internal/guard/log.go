@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/copilot-mem/copilot-mem/internal/hook"
 	"github.com/copilot-mem/copilot-mem/internal/redact"
@@ -147,13 +148,7 @@ func ends(head, tail string, missing, limit int) string {
 	return head + mark + tail
 }
 
-func quote(s string) json.RawMessage {
-	b, err := encode(s)
-	if err != nil {
-		return nil // a text always has a JSON form
-	}
-	return b
-}
+func quote(s string) json.RawMessage { return appendText(nil, s) }
 
 // encode is compact JSON that leaves <, > and & as they are.
 func encode(v any) ([]byte, error) {
@@ -167,13 +162,66 @@ func encode(v any) ([]byte, error) {
 }
 
 // line is the entry as it is written. One that is too long loses what is longest.
-func (e entry) line() ([]byte, error) {
-	b, err := encode(e)
-	if err == nil && len(b) >= maxLine {
+func (e entry) line() []byte {
+	b := e.encode()
+	if len(b) >= maxLine {
 		e.Output, e.Args, e.Rules = "", nil, nil
-		b, err = encode(e)
+		b = e.encode()
 	}
-	return append(b, '\n'), err
+	return b
+}
+
+// encode writes what the tags of entry say, without the reflection that would cost on every event.
+func (e entry) encode() []byte {
+	b := append(make([]byte, 0, 512+len(e.Args)+len(e.Output)), `{"v":1,"time":`...)
+	b = appendText(b, e.Time)
+	text := func(key, value string, always bool) {
+		if always || value != "" {
+			b = append(append(append(b, `,"`...), key...), `":`...)
+			b = appendText(b, value)
+		}
+	}
+	text("agent", e.Agent, true)
+	text("session", e.Session, true)
+	text("event", e.Event, true)
+	text("hook", e.Hook, true)
+	text("tool", e.Tool, false)
+	text("result", e.Result, false)
+	text("decision", e.Decision, true)
+	for i, r := range e.Rules {
+		b = append(b, []string{`,"rules":[{"name":`, `,{"name":`}[min(i, 1)]...)
+		b = appendText(b, r.Name)
+		text("file", r.File, true)
+		text("action", r.Action, true)
+		b = append(b, '}')
+	}
+	if len(e.Rules) > 0 {
+		b = append(b, ']')
+	}
+	b = strconv.AppendFloat(append(b, `,"durationMs":`...), e.Duration, 'f', -1, 64)
+	text("cwd", e.Cwd, false)
+	if len(e.Args) > 0 {
+		b = append(append(b, `,"args":`...), e.Args...)
+	}
+	text("output", e.Output, false)
+	return append(b, "}\n"...)
+}
+
+// appendText writes a JSON text. What is no UTF-8 becomes the replacement character.
+func appendText(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r < ' ':
+			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return append(b, '"')
 }
 
 // appendLog adds a line to the log in dir and rotates it. A reader or writer that holds the lock is waited for a short

@@ -42,8 +42,11 @@ type result struct {
 
 // bytes is the one document; nothing at all where there is nothing to say.
 func (r reply) bytes() []byte {
+	if r.decision() == "none" && r.PermissionDecision == "" {
+		return nil
+	}
 	b, err := encode(r)
-	if err != nil || string(b) == "{}" {
+	if err != nil {
 		return nil // texts and checked JSON always have a form
 	}
 	return b
@@ -123,7 +126,7 @@ func merge(e hook.Event, can policy.Effects, says []say) reply {
 	if can.Redact && r.Decision == "" {
 		r.redact(e, says)
 	}
-	if can.Ask && len(r.bytes()) == 0 && approved(says) {
+	if can.Ask && r.decision() == "none" && approved(says) {
 		r.PermissionDecision = "allow"
 	}
 	return r

@@ -79,12 +79,8 @@ func (r record) read(path string, calls *[]*past) error {
 	if !waitFor(lockWait, func() bool { return tryShare(f) }) {
 		return errLocked
 	}
-	session, err := encode(short(r.event.SessionID, 256))
-	if err != nil {
-		return err
-	}
 	// Most lines are of other sessions: they are passed over without parsing.
-	mark := append([]byte(`"session":`), session...)
+	mark := appendText([]byte(`"session":`), short(r.event.SessionID, 256))
 	in := bufio.NewReaderSize(f, maxLine)
 	for {
 		line, err := in.ReadSlice('\n')
