@@ -3,9 +3,9 @@ GO ?= go
 export CGO_ENABLED ?= 0
 BUILD = $(GO) build -trimpath -ldflags "-s -w"
 # The store is left out: SQLite's translated C takes minutes under the race detector.
-RACE = ./internal/spool ./internal/capture ./internal/ingest
+RACE = ./internal/spool ./internal/capture ./internal/ingest ./internal/guard
 
-.PHONY: build install test unit race cross lint golden e2e bench bench-hook fuzz programs hooks release release-dry-run pack verify-release crash
+.PHONY: build install test unit race cross lint golden e2e bench bench-hook fuzz programs hooks release release-dry-run pack verify-release crash bench-policy
 
 build:
 	$(BUILD) -o bin/ ./cmd/copilot-mem ./cmd/copilot-mem-hook
@@ -98,8 +98,12 @@ bench: bench-hook
 bench-hook:
 	$(GO) run ./bench
 
+# Only what deciding costs, with the limits that it is meant to keep.
+bench-policy:
+	$(GO) run ./bench -policy
+
 fuzz:
-	@for p in hook spool redact plugin validate bundle render store config digest; do \
+	@for p in hook spool redact plugin validate bundle render store config digest policy policy/expr policy/facts policy/glob policy/script guard; do \
 	  for f in $$($(GO) test -list 'Fuzz.*' ./internal/$$p | grep ^Fuzz); do \
 	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 30s ./internal/$$p || exit 1; \
 	  done; \

@@ -68,6 +68,9 @@ func (e *env) checks(live bool) ([]doctor.Check, error) {
 		{Group: "capture", Name: "failures", Run: h.failures},
 		{Group: "store", Name: "open", Run: h.store},
 		{Group: "capture", Name: "events", Run: h.events},
+		{Group: "policy", Name: "active", Run: h.policies},
+		{Group: "policy", Name: "trust", Run: h.policyTrust},
+		{Group: "policy", Name: "log", Run: h.policyLog},
 		{Group: "privacy", Name: "modes", Run: h.modes},
 		{Group: "privacy", Name: "config", Run: h.choices},
 	}

@@ -37,7 +37,7 @@ func newRoot(e *env) *cobra.Command {
 		newRedactCmd(e), newBackupCmd(e), newRestoreCmd(e), newRepairCmd(e), newExportCmd(e),
 		newImportCmd(e), newProjectsCmd(e), newConfigCmd(e),
 		newNotesCmd(e), newTimelineCmd(e), newTopicsCmd(e), newDecisionsCmd(e),
-		newValidateCmd(e), newSchemaCmd(e), newBuildCmd(e), newVersionCmd(e),
+		newPolicyCmd(e), newValidateCmd(e), newSchemaCmd(e), newBuildCmd(e), newVersionCmd(e),
 	)
 	for _, cmd := range root.Commands() {
 		usageArgs(cmd)

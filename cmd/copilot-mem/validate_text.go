@@ -38,9 +38,9 @@ func printFindingsText(e *env, findings []validate.Finding, s validate.Summary) 
 
 func writeFindings(w io.Writer, findings []validate.Finding) error {
 	for _, f := range findings {
-		text := fmt.Sprintf("%s:%d:%d: %s: %s [%s]\n", oneLine(f.File), f.Line, f.Column, f.Severity, oneLine(f.Message), f.Rule)
+		text := fmt.Sprintf("%s:%d:%d: %s: %s [%s]\n", flat(f.File), f.Line, f.Column, f.Severity, flat(f.Message), f.Rule)
 		if f.Hint != "" {
-			text += "    hint: " + oneLine(f.Hint) + "\n"
+			text += "    hint: " + flat(f.Hint) + "\n"
 		}
 		if _, err := io.WriteString(w, text); err != nil {
 			return err
@@ -55,16 +55,16 @@ func writeGroups(w io.Writer, findings []validate.Finding, paint func(color, tex
 	for _, f := range findings {
 		if f.File != file {
 			file = f.File
-			b.WriteString(paint(bold, oneLine(file)) + "\n")
+			b.WriteString(paint(bold, flat(file)) + "\n")
 		}
 		color := map[string]string{validate.Error: red, validate.Warning: yellow, validate.Info: cyan}[f.Severity]
 		voice := ""
 		if f.Voice == validate.Spec {
 			voice = " (spec)"
 		}
-		fmt.Fprintf(&b, "  %7s  %s  %s  %s\n", fmt.Sprintf("%d:%d", f.Line, f.Column), paint(color, fmt.Sprintf("%-7s", f.Severity)), oneLine(f.Message), paint(dim, f.Rule+voice))
+		fmt.Fprintf(&b, "  %7s  %s  %s  %s\n", fmt.Sprintf("%d:%d", f.Line, f.Column), paint(color, fmt.Sprintf("%-7s", f.Severity)), flat(f.Message), paint(dim, f.Rule+voice))
 		if f.Hint != "" {
-			fmt.Fprintf(&b, "           %s\n", paint(dim, "hint: "+oneLine(f.Hint)))
+			fmt.Fprintf(&b, "           %s\n", paint(dim, "hint: "+flat(f.Hint)))
 		}
 	}
 	if len(findings) > 0 {
@@ -92,8 +92,8 @@ func painter(e *env) func(color, text string) string {
 	return func(color, text string) string { return "\x1b[" + color + "m" + text + "\x1b[0m" }
 }
 
-// oneLine keeps what files say from moving the cursor or beginning a line of its own.
-func oneLine(s string) string { return strings.NewReplacer("\n", `\n`, "\t", " ").Replace(screen(s)) }
+// flat keeps what files say from moving the cursor or beginning a line of its own.
+func flat(s string) string { return strings.NewReplacer("\n", `\n`, "\t", " ").Replace(screen(s)) }
 
 func count(n int, what string) string {
 	if n == 1 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 	"text/template"
 )
@@ -30,7 +31,12 @@ type entry struct {
 	Bash       string   `json:"bash,omitempty"`
 	PowerShell string   `json:"powershell,omitempty"`
 	TimeoutSec int      `json:"timeoutSec"`
+	// Env tells the program how long the client waits: a hook that runs out of time lets the tool call pass.
+	Env map[string]string `json:"env,omitempty"`
 }
+
+// timeoutEnv is read by package guard.
+const timeoutEnv = "COPILOT_MEM_HOOK_TIMEOUT_SEC"
 
 func (r *renderer) events() map[string]event {
 	var all map[string]event
@@ -47,6 +53,7 @@ func (r *renderer) hookFile(name string, render func(name string, ev event) entr
 	for ev, e := range r.events() {
 		item := render(ev, e)
 		item.Type, item.TimeoutSec = "command", e.TimeoutSec
+		item.Env = map[string]string{timeoutEnv: strconv.Itoa(e.TimeoutSec)}
 		file.Hooks[ev] = []entry{item}
 	}
 	r.addJSON(name, file)
