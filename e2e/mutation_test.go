@@ -37,9 +37,11 @@ func TestMutantsAgree(t *testing.T) {
 	for kind, files := range validFiles {
 		seeds[kind] = append(seeds[kind], slices.Repeat(files, 1+len(seeds[kind])/len(files))...)
 	}
+	whole := t
 	for _, kind := range slices.Sorted(maps.Keys(validFiles)) {
 		t.Run(kind, func(t *testing.T) {
 			w.t, o.rpc.t = t, t
+			defer func() { w.t, o.rpc.t = whole, whole }() // both outlive this kind
 			o.compare(w, kind, breakFiles(w, kind, seeds[kind], perKind, seed))
 		})
 	}

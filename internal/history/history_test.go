@@ -146,7 +146,7 @@ func TestHooksAndTranscriptAreOne(t *testing.T) {
 		t.Run(order, func(t *testing.T) {
 			t.Parallel()
 			db, home := newStore(t), t.TempDir()
-			for i := range 40 {
+			for i := range 25 {
 				m := makeSession(i, 300)
 				switch order {
 				case "hooks first":

@@ -87,15 +87,35 @@ func webHost(host string, special bool) bool {
 		return false
 	}
 	host = strings.Map(domainRune, host)
-	if host == "" || strings.ContainsAny(host, " #/:<>?@[\\]^|%\x7f") || strings.ContainsFunc(host, unicode.IsControl) {
+	if host == "" || strings.ContainsAny(host, " #/:<>?@[\\]^|%\x7f") || strings.ContainsFunc(host, notInDomain) {
 		return false
 	}
 	for l := range strings.SplitSeq(strings.ToLower(host), ".") {
-		if l == "xn--" {
+		if l == "xn--" || mixedDirections(l) {
 			return false
 		}
 	}
 	return goodNumbers(host)
+}
+
+// notInDomain: controls, separators, private and unassigned characters, what replaced bytes that were no text, and what
+// stands for a dot or a slash with something around it.
+func notInDomain(r rune) bool {
+	switch {
+	case r < 0x80:
+		return unicode.IsControl(r)
+	case r >= 0x2024 && r <= 0x2026, r >= 0x2488 && r <= 0x249b, r >= 0x2100 && r <= 0x2101, r >= 0x2105 && r <= 0x2106, r >= 0x2ff0 && r <= 0x2fff:
+		return true
+	}
+	return r == unicode.ReplacementChar || !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S)
+}
+
+// mixedDirections: letters written from the right beside those written from the left.
+func mixedDirections(label string) bool {
+	right := func(r rune) bool {
+		return r >= 0x590 && r <= 0x8ff && unicode.IsLetter(r) || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff
+	}
+	return strings.ContainsFunc(label, right) && strings.ContainsFunc(label, func(r rune) bool { return unicode.IsLetter(r) && !right(r) })
 }
 
 // domainRune is what becomes of a character of a domain before it is looked at: ideographic dots are dots, full-width
@@ -106,7 +126,7 @@ func domainRune(r rune) rune {
 		return '.'
 	case r >= 0xff01 && r <= 0xff5e:
 		return r - 0xff01 + '!'
-	case r == 0xad || r == 0x200b || r == 0x2060 || r == 0xfeff:
+	case r == 0xad || r == 0x200b || r == 0x2060 || r == 0xfeff || r == 0x180e:
 		return -1
 	}
 	return r
