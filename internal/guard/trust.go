@@ -78,18 +78,7 @@ func WriteTrust(data string, repos []Trusted) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(data, ".trust-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(data, trustName))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return replace(filepath.Join(data, trustName), append(b, '\n'))
 }
 
 // IsTrusted reports whether dir is trusted as it is now. A policy that uses another action than before has changed itself.
