@@ -28,6 +28,7 @@ func sweep() {
 	}
 	for until := time.Now().Add(grace); living() && time.Now().Before(until); time.Sleep(2 * time.Millisecond) {
 		for _, pid := range children() {
+			_ = syscall.Kill(-pid, syscall.SIGKILL) // a step that did not end in time leads a group
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}

@@ -66,7 +66,6 @@ func (f *flow) script(ctx context.Context, s *policy.Step, sc *scope) ran {
 	if err != nil {
 		return ran{err: err}
 	}
-	defer files.remove()
 	vars := append(f.eventVars(), sc.env...)
 	for _, v := range s.Script.Vars {
 		value, err := v.Expr.Eval(f.exprEnv(sc))
@@ -200,17 +199,14 @@ func settle(v any) any {
 	return v
 }
 
-// stepFiles is the private folder of one step.
-type stepFiles struct{ dir string }
+// stepFiles are the files of one step, in the private folder of all steps; it is removed when the hook answers.
+type stepFiles struct{ dir, prefix string }
 
-func (s stepFiles) path(name string) string { return filepath.Join(s.dir, name) }
+func (s stepFiles) path(name string) string { return filepath.Join(s.dir, s.prefix+name) }
 
 func (s stepFiles) write(name string, data []byte) error {
 	return os.WriteFile(s.path(name), data, 0o600)
 }
-
-// remove: what cannot be removed lies in a folder that the whole judgement removes.
-func (s stepFiles) remove() { _ = os.RemoveAll(s.dir) }
 
 // split keeps the variables that an environment can hold; the others go into files that a prologue reads.
 func (s stepFiles) split(shell string, vars []pair) (small []pair, prologue string, err error) {

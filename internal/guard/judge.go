@@ -206,8 +206,8 @@ func (j *judgement) exprEnv() *expr.Env {
 	}
 }
 
-// stepFiles makes the private folder of one step. Everything below the first one is removed in the end, also when the
-// client or the user ends the hook before.
+// stepFiles makes the private folder of all steps for the first one, and gives each names of its own in it. The folder is
+// removed in the end, also when the client or the user ends the hook before.
 func (j *judgement) stepFiles() (stepFiles, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -227,8 +227,7 @@ func (j *judgement) stepFiles() (stepFiles, error) {
 		}()
 	}
 	j.steps++
-	s := stepFiles{filepath.Join(j.temp, strconv.Itoa(j.steps))}
-	return s, os.Mkdir(s.dir, 0o700)
+	return stepFiles{j.temp, strconv.Itoa(j.steps) + "-"}, nil
 }
 
 func (j *judgement) close() {

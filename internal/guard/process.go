@@ -2,11 +2,10 @@ package guard
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -36,71 +35,44 @@ type end struct {
 // run starts the process in a group of its own and waits for it. When ctx ends, or the process does and leaves children
 // behind, the whole group is ended: TERM, and KILL after the grace.
 func (p process) run(ctx context.Context) end {
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return end{timedOut: true}
 	}
-	cmd := exec.Command(p.argv[0], p.argv[1:]...)
-	cmd.Dir, cmd.Env = p.dir, p.env
-	g := newGroup(cmd)
-	defer g.close()
-	in, err := cmd.StdinPipe()
+	in, stdin, err := os.Pipe()
 	if err != nil {
 		return end{err: err}
 	}
-	var files []*os.File
-	defer func() {
-		for _, f := range files {
-			_ = f.Close()
-		}
-	}()
+	theirs, ours := []*os.File{in}, []*os.File{stdin}
+	defer func() { closeAll(ours) }()
 	var readers sync.WaitGroup
 	pipe := func(to *tail) (*os.File, error) {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, r, w)
+		theirs, ours = append(theirs, w), append(ours, r)
 		readers.Go(func() { _, _ = io.Copy(to, r) })
 		return w, nil
 	}
-	w, err := pipe(p.out)
+	out, err := pipe(p.out)
+	errs := out
+	if err == nil && p.errs != p.out {
+		errs, err = pipe(p.errs)
+	}
+	var g group
+	if err == nil {
+		err = g.start(p, in, out, errs)
+	}
+	closeAll(theirs) // our copies of their ends
 	if err != nil {
 		return end{err: err}
 	}
-	cmd.Stdout, cmd.Stderr = w, w
-	if p.errs != p.out {
-		e, err := pipe(p.errs)
-		if err != nil {
-			return end{err: err}
-		}
-		cmd.Stderr = e
-	}
-	if err := cmd.Start(); err != nil {
-		return end{err: err}
-	}
-	g.started()
-	for i := 1; i < len(files); i += 2 {
-		_ = files[i].Close() // our copy of the writing end
-	}
+	defer g.close()
 	go func() {
-		_, _ = in.Write(p.stdin) // a step that does not read its stdin is no fault
-		_ = in.Close()
+		_, _ = stdin.Write(p.stdin) // a step that does not read its stdin is no fault
+		_ = stdin.Close()
 	}()
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	var result end
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		result.timedOut = true
-		g.terminate()
-		select {
-		case err = <-done:
-		case <-time.After(grace):
-			g.kill()
-			err = <-done
-		}
-	}
+	result := g.await(ctx)
 	g.finish()
 	// The output of a process that is gone is in the pipe; somebody outside the group may hold it open.
 	drained := make(chan struct{})
@@ -108,23 +80,53 @@ func (p process) run(ctx context.Context) end {
 	select {
 	case <-drained:
 	case <-time.After(grace):
-		for _, f := range files {
+		for _, f := range ours[1:] {
 			_ = f.SetReadDeadline(time.Now())
 		}
 		<-drained
 	}
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-	case errors.As(err, &exit):
-		result.code = exit.ExitCode()
-		if result.code < 0 {
-			result.code = 128 // ended by a signal
-		}
-	default:
-		result.err = err
-	}
 	return result
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+// await waits for the process; when ctx ends before it does, the group is ended.
+func (g *group) await(ctx context.Context) end {
+	done := make(chan end, 1)
+	go func() { done <- g.wait() }()
+	select {
+	case result := <-done:
+		return result
+	case <-ctx.Done():
+	}
+	g.terminate()
+	select {
+	case <-done:
+	case <-time.After(grace):
+		g.kill()
+		<-done
+	}
+	return end{timedOut: true}
+}
+
+// lastOf keeps the last value of every variable: a program would take the first.
+func lastOf(env []string) []string {
+	out := make([]string, 0, len(env))
+	seen := make(map[string]int, len(env))
+	for _, pair := range env {
+		name, _, _ := strings.Cut(pair, "=")
+		if i, ok := seen[name]; ok {
+			out[i] = pair
+			continue
+		}
+		seen[name] = len(out)
+		out = append(out, pair)
+	}
+	return out
 }
 
 // tail keeps the start and the end of what is written to it, maxOutput bytes together.

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"errors"
+	"os"
 	"os/exec"
 	"unsafe"
 
@@ -13,25 +15,49 @@ type group struct {
 	job windows.Handle
 }
 
-func newGroup(cmd *exec.Cmd) *group {
-	g := &group{cmd: cmd}
+func (g *group) start(p process, in, out, errs *os.File) error {
+	g.cmd = exec.Command(p.argv[0], p.argv[1:]...)
+	g.cmd.Dir, g.cmd.Env = p.dir, lastOf(p.env)
+	g.cmd.Stdin, g.cmd.Stdout, g.cmd.Stderr = in, out, errs
+	g.open()
+	if err := g.cmd.Start(); err != nil {
+		g.close()
+		return err
+	}
+	g.join()
+	return nil
+}
+
+func (g *group) wait() end {
+	err := g.cmd.Wait()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return end{}
+	case errors.As(err, &exit):
+		return end{code: exit.ExitCode()}
+	}
+	return end{err: err}
+}
+
+// open makes the job; without one the process itself can still be ended.
+func (g *group) open() {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
-		return g // the process itself can still be ended
+		return
 	}
 	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
 	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
 	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))); err != nil {
 		_ = windows.CloseHandle(job)
-		return g
+		return
 	}
 	g.job = job
-	return g
 }
 
-// started puts the process into the job. What it started before that escapes, which takes a faster child than any shell.
-func (g *group) started() {
+// join puts the process into the job. What it started before that escapes, which takes a faster child than any shell.
+func (g *group) join() {
 	if g.job == 0 {
 		return
 	}
