@@ -54,6 +54,7 @@ func Judge(o Options) Judgement {
 	case out = <-done:
 	case <-timer.C:
 		out = j.late()
+		abandon()
 	}
 	j.close()
 	return j.finish(out)
@@ -266,14 +267,15 @@ func clientLimit(o Options) time.Duration {
 	return time.Duration(sec * float64(time.Second))
 }
 
-// ownLimit is when steps are ended: a tenth, and at least half a second, before the client's limit.
+// ownLimit is when steps are ended: a tenth, and at least 0.8 s, before the client's limit. Of that, 0.5 s is what the client
+// is owed; the rest is for TERM, the grace, KILL and the end of this process on a machine that is busy.
 func ownLimit(o Options) time.Duration {
 	limit := clientLimit(o)
-	return max(limit-max(limit/10, 500*time.Millisecond), limit/3)
+	return max(limit-max(limit/10, 800*time.Millisecond), limit/2)
 }
 
 // lastLimit is when the answer is given whatever hangs.
 func lastLimit(o Options) time.Duration {
 	limit := clientLimit(o)
-	return max(min(ownLimit(o)+2*grace+50*time.Millisecond, limit-100*time.Millisecond), limit/2)
+	return max(min(ownLimit(o)+grace+150*time.Millisecond, limit-250*time.Millisecond), limit/2)
 }
