@@ -42,7 +42,7 @@ type shared struct {
 	trust    map[string]bool // by folder
 
 	mu        sync.Mutex
-	temp      string          // the private folder of all steps; empty: not made yet
+	temp      string // the private folder of all steps; empty: not made yet
 	steps     int
 	signals   chan os.Signal
 	recovered any // the first panic of a policy that ran beside others
