@@ -239,16 +239,18 @@ func (j *judgement) repoLog(line []byte) error {
 }
 
 // noteFailure leaves a line where doctor looks.
-func (j *judgement) noteFailure(reason string) {
+func (j *judgement) noteFailure(reason string) { noteFailure(j.o, j.event.Name, reason) }
+
+func noteFailure(o Options, event, reason string) {
 	line, err := encode(struct {
 		Time   int64  `json:"time"`
 		Event  string `json:"event"`
 		Reason string `json:"reason"`
-	}{j.o.Now().UnixMilli(), j.event.Name, short(reason, 256)})
-	if err != nil || j.o.NoLog {
+	}{o.Now().UnixMilli(), event, short(reason, 256)})
+	if err != nil || o.NoLog {
 		return
 	}
-	f, err := os.OpenFile(j.o.Dir.Failures(), os.O_WRONLY|os.O_APPEND|os.O_CREATE|noFollow, 0o600)
+	f, err := os.OpenFile(o.Dir.Failures(), os.O_WRONLY|os.O_APPEND|os.O_CREATE|noFollow, 0o600)
 	if err != nil {
 		return
 	}
