@@ -21,6 +21,35 @@ func adopt() {
 	}
 }
 
+// abandon has sweep end what still runs, steps or not: git, for one.
+func abandon() { adopted.Store(alone.Load()) }
+
+// head is how long this process was there before it got to started: the client's clock runs from its creation, and a busy
+// machine takes its time. Zero when the kernel does not tell, or says something that cannot be.
+func head(started time.Time) time.Duration {
+	if !alone.Load() {
+		return 0
+	}
+	stat, err := os.ReadFile("/proc/self/stat")
+	up, err2 := os.ReadFile("/proc/uptime")
+	if err != nil || err2 != nil {
+		return 0
+	}
+	const startField, ticks = 19, 100 // proc(5), counted after the name; USER_HZ
+	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	uptime, _, _ := bytes.Cut(up, []byte(" "))
+	now, err := strconv.ParseFloat(string(uptime), 64)
+	if err != nil || len(f) <= startField {
+		return 0
+	}
+	born, err := strconv.ParseFloat(string(f[startField]), 64)
+	age := time.Duration((now-born/ticks)*float64(time.Second)) - time.Since(started)
+	if err != nil || age < 0 || age > 10*time.Second {
+		return 0
+	}
+	return age
+}
+
 // sweep ends what steps started in a session of its own (setsid): every child of this process, when no step runs any more.
 func sweep() {
 	if !adopted.Load() {

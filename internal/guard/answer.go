@@ -54,6 +54,7 @@ func Judge(o Options) Judgement {
 	case out = <-done:
 	case <-timer.C:
 		out = j.late()
+		abandon()
 	}
 	j.close()
 	return j.finish(out)
@@ -238,16 +239,18 @@ func (j *judgement) repoLog(line []byte) error {
 }
 
 // noteFailure leaves a line where doctor looks.
-func (j *judgement) noteFailure(reason string) {
+func (j *judgement) noteFailure(reason string) { noteFailure(j.o, j.event.Name, reason) }
+
+func noteFailure(o Options, event, reason string) {
 	line, err := encode(struct {
 		Time   int64  `json:"time"`
 		Event  string `json:"event"`
 		Reason string `json:"reason"`
-	}{j.o.Now().UnixMilli(), j.event.Name, short(reason, 256)})
-	if err != nil || j.o.NoLog {
+	}{o.Now().UnixMilli(), event, short(reason, 256)})
+	if err != nil || o.NoLog {
 		return
 	}
-	f, err := os.OpenFile(j.o.Dir.Failures(), os.O_WRONLY|os.O_APPEND|os.O_CREATE|noFollow, 0o600)
+	f, err := os.OpenFile(o.Dir.Failures(), os.O_WRONLY|os.O_APPEND|os.O_CREATE|noFollow, 0o600)
 	if err != nil {
 		return
 	}
@@ -266,14 +269,15 @@ func clientLimit(o Options) time.Duration {
 	return time.Duration(sec * float64(time.Second))
 }
 
-// ownLimit is when steps are ended: a tenth, and at least half a second, before the client's limit.
+// ownLimit is when steps are ended: a tenth, and at least 0.8 s, before the client's limit. Of that, 0.5 s is what the client
+// is owed; the rest is for TERM, the grace, KILL and the end of this process on a machine that is busy.
 func ownLimit(o Options) time.Duration {
 	limit := clientLimit(o)
-	return max(limit-max(limit/10, 500*time.Millisecond), limit/3)
+	return max(limit-max(limit/10, 800*time.Millisecond), limit/2)
 }
 
 // lastLimit is when the answer is given whatever hangs.
 func lastLimit(o Options) time.Duration {
 	limit := clientLimit(o)
-	return max(min(ownLimit(o)+2*grace+50*time.Millisecond, limit-100*time.Millisecond), limit/2)
+	return max(min(ownLimit(o)+grace+150*time.Millisecond, limit-250*time.Millisecond), limit/2)
 }

@@ -38,9 +38,11 @@ type shared struct {
 	cancel  context.CancelFunc       // nil: not made yet
 	lines   func() ([]string, error) // the session's record
 
+	trusting sync.Mutex      // beside mu: hashing a large repository must not hold up the end
+	trust    map[string]bool // by folder
+
 	mu        sync.Mutex
-	trust     map[string]bool // by folder
-	temp      string          // the private folder of all steps; empty: not made yet
+	temp      string // the private folder of all steps; empty: not made yet
 	steps     int
 	signals   chan os.Signal
 	recovered any // the first panic of a policy that ran beside others
@@ -49,7 +51,7 @@ type shared struct {
 func newJudgement(o Options, e hook.Event) *judgement {
 	s := &shared{trust: map[string]bool{}}
 	s.context = sync.OnceValue(func() context.Context {
-		ctx, cancel := context.WithDeadline(context.Background(), o.Started.Add(ownLimit(o)))
+		ctx, cancel := context.WithDeadline(context.Background(), o.Started.Add(ownLimit(o)-head(o.Started)))
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.cancel = cancel
@@ -173,8 +175,8 @@ func (j *judgement) trusted(dir string) bool {
 	if j.o.Getenv(envTrustAll) == "1" {
 		return true
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	j.trusting.Lock()
+	defer j.trusting.Unlock()
 	if known, ok := j.trust[dir]; ok {
 		return known
 	}

@@ -94,14 +94,15 @@ func TestDeadlines(t *testing.T) {
 		env       string
 		own, last string
 	}{
-		{"", "27s", "27.45s"},
-		{"10", "9s", "9.45s"},
-		{"4", "3.5s", "3.9s"},
-		{"1", "500ms", "900ms"},
-		{"0.3", "100ms", "200ms"},
-		{"nonsense", "27s", "27.45s"},
-		{"-1", "27s", "27.45s"},
-		{"NaN", "27s", "27.45s"},
+		{"", "27s", "27.35s"},
+		{"10", "9s", "9.35s"},
+		{"4", "3.2s", "3.55s"},
+		{"3", "2.2s", "2.55s"},
+		{"1", "500ms", "750ms"},
+		{"0.3", "150ms", "150ms"},
+		{"nonsense", "27s", "27.35s"},
+		{"-1", "27s", "27.35s"},
+		{"NaN", "27s", "27.35s"},
 	} {
 		o := Options{Getenv: func(string) string { return tt.env }}
 		if own, last := ownLimit(o).String(), lastLimit(o).String(); own != tt.own || last != tt.last {

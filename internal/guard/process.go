@@ -73,13 +73,18 @@ func (p process) run(ctx context.Context) end {
 		_ = stdin.Close()
 	}()
 	result := g.await(ctx)
-	g.finish()
+	patience := grace
+	if result.timedOut { // the group was ended already, and the client waits
+		g.kill()
+		patience = grace / 10
+	}
+	g.finish(patience)
 	// The output of a process that is gone is in the pipe; somebody outside the group may hold it open.
 	drained := make(chan struct{})
 	go func() { readers.Wait(); close(drained) }()
 	select {
 	case <-drained:
-	case <-time.After(grace):
+	case <-time.After(patience):
 		for _, f := range ours[1:] {
 			_ = f.SetReadDeadline(time.Now())
 		}

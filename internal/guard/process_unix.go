@@ -44,12 +44,12 @@ func (g *group) kill()      { g.signal(syscall.SIGKILL) }
 // signal reports whether anybody was there to get it.
 func (g *group) signal(s syscall.Signal) bool { return syscall.Kill(-g.pid, s) == nil }
 
-// finish ends what the process, which is gone, left behind in its group.
-func (g *group) finish() {
+// finish ends what the process, which is gone, left behind in its group: TERM, and KILL after the given time.
+func (g *group) finish(patience time.Duration) {
 	if g.reap(); !g.signal(syscall.SIGTERM) {
 		return
 	}
-	for until := time.Now().Add(grace); time.Now().Before(until); time.Sleep(2 * time.Millisecond) {
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(2 * time.Millisecond) {
 		if g.reap(); !g.signal(0) {
 			return
 		}

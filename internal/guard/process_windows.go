@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -82,7 +83,7 @@ func (g *group) kill() {
 	}
 }
 
-func (g *group) finish() {
+func (g *group) finish(time.Duration) {
 	if g.job != 0 {
 		_ = windows.TerminateJobObject(g.job, 1)
 	}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -23,7 +24,7 @@ type Program struct {
 	Usage bool
 	// Alone says that this process does nothing else: what steps leave behind is ended with all its children.
 	Alone bool
-	// Capture brings the event, or whatever else the arguments ask for, to the spool.
+	// Capture brings the event, or whatever else the arguments ask for, to the spool. It must not panic.
 	Capture func(stdin io.Reader)
 }
 
@@ -61,12 +62,30 @@ func (p Program) Run() {
 	if err != nil && len(input) == 0 {
 		input = nil // a stdin that cannot be read says nothing
 	}
-	if out := Answer(p.options(name, input, started, getenv)); len(out) > 0 {
+	o := p.options(name, input, started, getenv)
+	if out := Answer(o); len(out) > 0 {
 		// Nobody is there to hear of an error; the session log has the decision.
 		_, _ = p.Stdout.Write(append(out, '\n'))
 	}
 	sweep()
-	p.Capture(strings.NewReader(string(input)))
+	p.captureInTime(o)
+}
+
+// captureInTime gives the capture of a large event up when the client would: it waits for the end of this process, and a
+// hook that is late has not answered.
+func (p Program) captureInTime(o Options) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.Capture(bytes.NewReader(o.Input))
+	}()
+	timer := time.NewTimer(max(time.Until(o.Started.Add(lastLimit(o))), grace/2))
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		noteFailure(o, o.Event, "capture: not done before the client's time limit")
+	}
 }
 
 func (p Program) usage() {

@@ -51,7 +51,11 @@ func Check(f *facts.Facts, on func(rule string) bool, guarded func(path string) 
 		if !on(rule.Name) {
 			continue
 		}
-		for _, hit := range rule.check(f, guarded) {
+		hits := rule.check(f, guarded)
+		if sh := f.Shell(); len(hits) == 0 && rule.Name == "recursive-delete" && sh != nil && sh.Cut {
+			hits = []Hit{{Action: "ask", Text: "this command is nested too deeply, or too long, to be followed to its end; run its parts one by one"}}
+		}
+		for _, hit := range hits {
 			hit.Rule = rule.Name
 			out = append(out, hit)
 		}

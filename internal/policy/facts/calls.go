@@ -51,8 +51,11 @@ func (w *walk) callStmt(s *syntax.Stmt, call *syntax.CallExpr, st *state, in Flo
 
 // invoke walks one command whose words are expanded.
 func (w *walk) invoke(words []Word, st *state, in Flow, inner bool) Flow {
-	if w.steps++; w.steps > maxSteps || w.depth > maxDepth {
-		w.opaque = true
+	if !w.room(st) {
+		return Flow{}
+	}
+	if w.depth > maxDepth {
+		w.giveUp()
 		return Flow{}
 	}
 	w.depth++
@@ -85,10 +88,14 @@ func (w *walk) invoke(words []Word, st *state, in Flow, inner bool) Flow {
 
 // body walks a function.
 func (w *walk) body(body *syntax.Stmt, st *state, in Flow) Flow {
-	w.called[body] = true
-	if w.active[body] || w.depth >= maxDepth {
+	switch again := w.called[body]; {
+	case w.active[body]:
+		return Flow{}
+	case w.depth >= maxDepth || again && st.brief: // with other arguments it may do something else
+		w.giveUp()
 		return Flow{}
 	}
+	w.called[body] = true
 	w.active[body] = true
 	w.depth++
 	out := w.stmt(body, st, in)
@@ -98,6 +105,7 @@ func (w *walk) body(body *syntax.Stmt, st *state, in Flow) Flow {
 }
 
 func (w *walk) record(name string, words []Word, st *state, in Flow, inner bool) int {
+	w.recorded += len(words)
 	c := Command{Name: name, Words: words, Dir: slices.Clone(st.dirs), Stdin: in, Inner: inner}
 	raws := make([]string, 0, len(words))
 	for i, word := range words {

@@ -107,8 +107,8 @@ func gitDirs(dir string) (gitDir, common string, ok bool) {
 		return "", "", false
 	}
 	gitDir = filepath.Join(root, ".git")
-	if b, err := os.ReadFile(gitDir); err == nil { // a worktree or submodule
-		to, found := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir:")
+	if !isDir(gitDir) { // a worktree or submodule
+		to, found := strings.CutPrefix(strings.TrimSpace(readRegular(gitDir)), "gitdir:")
 		if !found {
 			return "", "", false
 		}
@@ -118,8 +118,8 @@ func gitDirs(dir string) (gitDir, common string, ok bool) {
 		}
 	}
 	common = gitDir
-	if b, err := os.ReadFile(filepath.Join(gitDir, "commondir")); err == nil {
-		common = filepath.FromSlash(strings.TrimSpace(string(b)))
+	if to := strings.TrimSpace(readRegular(filepath.Join(gitDir, "commondir"))); to != "" {
+		common = filepath.FromSlash(to)
 		if !filepath.IsAbs(common) {
 			common = filepath.Join(gitDir, common)
 		}
@@ -133,11 +133,11 @@ func (r *gitRunner) branchAt(dir string) (name string, known bool) {
 	if !ok {
 		return "", false
 	}
-	b, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
-	if err != nil {
+	head := strings.TrimSpace(readRegular(filepath.Join(gitDir, "HEAD")))
+	if head == "" {
 		return "", false
 	}
-	ref, symbolic := strings.CutPrefix(strings.TrimSpace(string(b)), "ref:")
+	ref, symbolic := strings.CutPrefix(head, "ref:")
 	if !symbolic {
 		return "", true
 	}

@@ -103,7 +103,11 @@ func (w *walk) gitAlias(call gitCall, st *state, in Flow) (Flow, bool) {
 	if text == "" && call.dir != "" && w.f.in.Git != nil {
 		text = w.f.repo.configValue(call.dir, "alias."+strings.ToLower(call.sub))
 	}
-	if text == "" || w.depth >= maxDepth {
+	if text == "" {
+		return Flow{}, false
+	}
+	if w.depth >= maxDepth {
+		w.giveUp()
 		return Flow{}, false
 	}
 	inner := st.clone()

@@ -49,8 +49,7 @@ func Sources(cwd string) []string {
 
 // isSubmodule reports whether .git is a file that points into another repository's modules.
 func isSubmodule(root string) bool {
-	b, err := os.ReadFile(filepath.Join(root, ".git"))
-	return err == nil && strings.Contains(filepath.ToSlash(string(b)), "/modules/")
+	return strings.Contains(filepath.ToSlash(readRegular(filepath.Join(root, ".git"))), "/modules/")
 }
 
 // Paths gives every form of a path that a pattern may match, and the canonical one (4.2): real, with slashes, relative

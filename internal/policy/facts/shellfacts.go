@@ -3,6 +3,7 @@ package facts
 // Shell is what a shell tool's text does.
 type Shell struct {
 	Opaque   bool // something that matters cannot be resolved: a program's name, a target, the text given to an interpreter
+	Cut      bool // a part was too deep or too long to be looked at; then it is opaque, too
 	Commands []Command
 }
 

@@ -15,6 +15,7 @@ type walk struct {
 	f        *Facts
 	src      string // the text that the nodes at hand were parsed from
 	opaque   bool
+	cut      bool // a part of the text was not walked at all
 	commands []Command
 	files    []File
 	gits     []gitCall
@@ -23,6 +24,7 @@ type walk struct {
 	strict   bool            // set -e: what fails ends the text
 
 	steps, globs, depth int
+	recorded            int                   // words of all commands
 	parsed, trees       int                   // bytes parsed, directories walked
 	active              map[*syntax.Stmt]bool // functions being walked
 	called              map[*syntax.Stmt]bool
@@ -30,13 +32,15 @@ type walk struct {
 	procs               map[string]Flow
 }
 
-// Bounds of the work on one event; beyond them the text is opaque.
+// Bounds of the work on one event; beyond them the text is opaque. Beyond maxSteps the walk goes on, but goes everywhere only
+// once, so that no loop and no filling hides what comes behind it. What is not walked at all is cut.
 const (
 	maxSteps = 4000
-	maxDepth = 16  // texts within texts, functions within functions
-	maxNest  = 200 // brackets within brackets
-	maxLoop  = 64  // rounds of a loop over known words
-	maxTrees = 64  // directories whose files are listed
+	maxWords = 2 << 20
+	maxDepth = 100  // texts within texts, functions within functions
+	maxNest  = 1000 // brackets within brackets, quoted or not: the parser recurses
+	maxLoop  = 64   // rounds of a loop over known words
+	maxTrees = 64   // directories whose files are listed
 
 	maxParsed = 256 << 10 // bytes of texts within texts, beyond four times the text itself
 )
@@ -52,15 +56,25 @@ type state struct {
 	aliases map[string]string
 	params  []Word // nil: unknown
 	branch  map[string]string
+	shared  bool // the maps are another shell's, too: what is set there is known to neither
 	*growth
 }
 
-// growth counts what expansions brought, for the whole text.
-type growth struct{ grown int }
+// growth is what the whole text has in common.
+type growth struct {
+	grown int  // what expansions brought
+	brief bool // the walk has passed maxSteps
+}
+
+// maxCopied is how many names a subshell gets copies of when there may be very many subshells.
+const maxCopied = 32
 
 func (st *state) clone() *state {
 	c := *st
 	c.dirs = slices.Clone(st.dirs)
+	if c.shared = st.brief && len(st.vars)+len(st.funcs)+len(st.aliases)+len(st.branch) > maxCopied; c.shared {
+		return &c
+	}
 	c.vars, c.funcs, c.aliases, c.branch = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases), maps.Clone(st.branch)
 	return &c
 }
@@ -80,7 +94,12 @@ func (st *state) ifs() string {
 	return " \t\n"
 }
 
-func (st *state) set(name string, v value) { st.vars[name] = v }
+func (st *state) set(name string, v value) {
+	if st.shared {
+		v.list = []string{Hole}
+	}
+	st.vars[name] = v
+}
 
 // addDirs makes further directories possible.
 func (st *state) addDirs(dirs []string) {
@@ -93,6 +112,17 @@ func (st *state) addDirs(dirs []string) {
 
 // merge takes in what another way through the text would have left: a variable that differs is unknown.
 func (st *state) merge(other *state) {
+	if !other.shared {
+		st.mergeNames(other)
+	}
+	if len(st.dirs) == 0 || len(other.dirs) == 0 {
+		st.dirs = nil
+		return
+	}
+	st.addDirs(other.dirs)
+}
+
+func (st *state) mergeNames(other *state) {
 	for name, v := range other.vars {
 		if mine, ok := st.vars[name]; !ok || !slices.Equal(mine.list, v.list) {
 			st.vars[name] = value{list: []string{Hole}, fetched: v.fetched || mine.fetched}
@@ -113,11 +143,6 @@ func (st *state) merge(other *state) {
 			st.branch[dir] = Hole
 		}
 	}
-	if len(st.dirs) == 0 || len(other.dirs) == 0 {
-		st.dirs = nil
-		return
-	}
-	st.addDirs(other.dirs)
 }
 
 // Shell is what the text of a shell tool does; nil for other tools.
@@ -126,7 +151,7 @@ func (f *Facts) Shell() *Shell {
 	if w == nil {
 		return nil
 	}
-	return &Shell{Opaque: w.opaque, Commands: w.commands}
+	return &Shell{Opaque: w.opaque, Cut: w.cut, Commands: w.commands}
 }
 
 func (f *Facts) walkShell() *walk {
@@ -160,10 +185,11 @@ func (w *walk) text(src string, st *state, in Flow) Flow {
 	}
 	w.parsed += len(src)
 	if w.depth >= maxDepth || nesting(src) > maxNest || w.parsed > 4*len(w.f.ShellText())+maxParsed {
-		w.opaque = true
+		w.giveUp()
 		w.tokens(src, st)
 		return Flow{}
 	}
+	src = singleNots(src)
 	outer := w.src
 	w.src = src
 	w.depth++
@@ -178,6 +204,33 @@ func (w *walk) text(src string, st *state, in Flow) Flow {
 		out = out.then(w.stmt(stmt, st, in))
 	}
 	return out
+}
+
+// giveUp is for what is too deep or too long to be walked.
+func (w *walk) giveUp() { w.opaque, w.cut = true, true }
+
+// room counts one of the walk's steps and reports whether there is room for more of what they find.
+func (w *walk) room(st *state) bool {
+	if w.steps++; w.steps > maxSteps {
+		w.opaque, st.brief = true, true
+	}
+	if w.recorded > maxWords {
+		w.giveUp()
+		return false
+	}
+	return true
+}
+
+// singleNots takes pairs of negations out of a text that does not parse, at the same length: bash reads `! !`, the parser
+// does not.
+func singleNots(src string) string {
+	if !strings.Contains(src, "! !") {
+		return src
+	}
+	if _, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), ""); err == nil {
+		return src
+	}
+	return strings.ReplaceAll(src, "! !", "   ")
 }
 
 // nesting is how deep the brackets of a text go, quoted or not.
@@ -238,8 +291,7 @@ func (w *walk) stmts(list []*syntax.Stmt, st *state, in Flow) Flow {
 
 // stmt walks one statement and gives what it prints.
 func (w *walk) stmt(s *syntax.Stmt, st *state, in Flow) Flow {
-	if w.steps++; w.steps > maxSteps {
-		w.opaque = true
+	if !w.room(st) {
 		return Flow{}
 	}
 	before := slices.Clone(st.dirs)
@@ -416,13 +468,22 @@ func (w *walk) forClause(c *syntax.ForClause, st *state, in Flow) Flow {
 			items = []Word{{Text: Hole}}
 		}
 	}
+	if st.brief && len(items) > 1 {
+		items = []Word{{Text: Hole}}
+	}
 	if len(items) > maxLoop {
 		items = append(slices.Clone(items[:maxLoop]), Word{Text: Hole})
 	}
 	out := Flow{Known: true}
-	for _, item := range items {
+	for i, item := range items {
+		if i > 0 && st.brief { // the rest at once
+			item, items = Word{Text: Hole}, nil
+		}
 		st.set(iter.Name.Value, value{list: []string{item.Text}, fetched: item.Fetched})
 		out = out.then(w.stmts(c.Do, st, in))
+		if items == nil {
+			break
+		}
 	}
 	return out
 }
@@ -445,7 +506,7 @@ func (w *walk) inner(st *state, n syntax.Node) {
 // substitute walks $( ) and gives what it prints. $(< file) reads the file.
 func (w *walk) substitute(st *state, stmts []*syntax.Stmt) Flow {
 	if w.depth >= maxDepth {
-		w.opaque = true
+		w.giveUp()
 		return Flow{}
 	}
 	w.depth++
