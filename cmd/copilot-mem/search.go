@@ -264,13 +264,13 @@ func joined(parts ...string) string {
 	return strings.Join(out, "  ")
 }
 
-// screen keeps stored text from steering the terminal.
+// screen keeps stored text from steering the terminal, or from being read in another order than it is written.
 func screen(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return r
 		}
-		if r < 0x20 || (r >= 0x7f && r < 0xa0) {
+		if r < 0x20 || (r >= 0x7f && r < 0xa0) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) {
 			return -1
 		}
 		return r
