@@ -38,6 +38,7 @@ type hitJSON struct {
 	Snippet   string   `json:"snippet"`
 	Score     float64  `json:"score"`
 	Reasons   []string `json:"reasons"`
+	Withdrawn bool     `json:"withdrawn"`
 }
 
 func newSearchCmd(e *env) *cobra.Command {
@@ -107,7 +108,7 @@ func printSearch(ctx context.Context, e *env, db *store.DB, q memory.Query, hits
 			}
 			out.Hits = append(out.Hits, hitJSON{
 				h.ID, string(h.Kind), h.SessionID, h.Turn, jsonTime(h.Time), h.Project, h.Branch, h.Cwd, h.Tool,
-				h.Text, h.Snippet, h.Score, reasons,
+				h.Text, h.Snippet, h.Score, reasons, h.Withdrawn,
 			})
 		}
 		return e.printJSON(out)
@@ -217,7 +218,11 @@ func printHits(e *env, hits []memory.Hit, truncated bool) error {
 		if h.Tool != "" {
 			tool = " " + h.Tool
 		}
-		w.printf("  %s  %s%s  [%s]\n", h.Time.In(now.Location()).Format("15:04"), h.Kind, tool, short(h.ID))
+		withdrawn := ""
+		if h.Withdrawn {
+			withdrawn = "  withdrawn"
+		}
+		w.printf("  %s  %s%s  [%s]%s\n", h.Time.In(now.Location()).Format("15:04"), h.Kind, tool, short(h.ID), withdrawn)
 		w.printf("         %s\n", screen(h.Snippet))
 		for _, r := range h.Reasons {
 			w.printf("         - %s\n", screen(r))
@@ -259,13 +264,13 @@ func joined(parts ...string) string {
 	return strings.Join(out, "  ")
 }
 
-// screen keeps stored text from steering the terminal.
+// screen keeps stored text from steering the terminal, or from being read in another order than it is written.
 func screen(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return r
 		}
-		if r < 0x20 || (r >= 0x7f && r < 0xa0) {
+		if r < 0x20 || (r >= 0x7f && r < 0xa0) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) {
 			return -1
 		}
 		return r

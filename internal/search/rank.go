@@ -19,6 +19,9 @@ var worth = map[memory.Kind]float64{
 	memory.KindSessionStart: 0.9,
 }
 
+// withdrawnWorth is what is left of an entry that the user took back in the client: it happened, and no longer counts.
+const withdrawnWorth = 0.4
+
 // rank orders candidates: those of all, which hold every word, before those of some. Equal scores: the newer first.
 func rank(all, some []memory.Hit, explain bool, why func(h memory.Hit, whole bool) []string) []memory.Hit {
 	whole := map[string]bool{}
@@ -39,6 +42,9 @@ func rank(all, some []memory.Hit, explain bool, why func(h memory.Hit, whole boo
 		}
 		if w, ok := worth[h.Kind]; ok {
 			h.Score *= w
+		}
+		if h.Withdrawn {
+			h.Score *= withdrawnWorth
 		}
 		if !whole[h.ID] {
 			top = max(top, h.Score)
@@ -77,17 +83,18 @@ var preferred = map[memory.Kind]int{memory.KindNote: 1, memory.KindPrompt: 2, me
 // fold leaves one entry of those that say the same in one session: the first prompt is also in the session's start,
 // and a tool's call is also in its result. The one that stays takes the best score.
 func fold(hits []memory.Hit) []memory.Hit {
-	answered := map[string]bool{}
+	answered := map[string]bool{} // whether there is an answer that was not withdrawn
 	for _, h := range hits {
 		if h.Kind == memory.KindToolResult || h.Kind == memory.KindError {
-			answered[h.SessionID+"\x00"+h.Tool+"\x00"+string(h.ToolInput)] = true
+			key := h.SessionID + "\x00" + h.Tool + "\x00" + string(h.ToolInput)
+			answered[key] = answered[key] || !h.Withdrawn
 		}
 	}
 	at := map[string]int{}
 	out := make([]memory.Hit, 0, len(hits))
 	for _, h := range hits {
 		input := h.Tool + "\x00" + string(h.ToolInput)
-		if h.Kind == memory.KindToolCall && answered[h.SessionID+"\x00"+input] {
+		if stands, ok := answered[h.SessionID+"\x00"+input]; ok && h.Kind == memory.KindToolCall && (stands || h.Withdrawn) {
 			continue
 		}
 		text := strings.TrimSpace(h.Text)
@@ -103,7 +110,7 @@ func fold(hits []memory.Hit) []memory.Hit {
 			continue
 		}
 		score := max(out[i].Score, h.Score)
-		if cmp.Compare(order(h), order(out[i])) < 0 {
+		if cmp.Or(compareBool(h.Withdrawn, out[i].Withdrawn), cmp.Compare(order(h), order(out[i]))) < 0 {
 			out[i] = h
 		}
 		out[i].Score = score

@@ -88,5 +88,8 @@ func reasons(h memory.Hit, terms []term, whole bool, loose string) []string {
 	if len(found) > 0 {
 		out = append(out, "found: "+strings.Join(found, ", "))
 	}
+	if h.Withdrawn {
+		out = append(out, "withdrawn in the client: ranked lower")
+	}
 	return append(out, fmt.Sprintf("score: bm25 %.2f", h.Score))
 }

@@ -151,6 +151,27 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// What the user took back stands behind what counts, also where both say the same.
+func TestWithdrawnComesLater(t *testing.T) {
+	gone := at("gone", "s1", memory.KindPrompt, 9, "rotate the signing key")
+	gone.Withdrawn = true
+	same := at("same", "s3", memory.KindPrompt, 9, "rotate the key")
+	same.Withdrawn = true
+	call, result := at("call", "s4", memory.KindToolCall, 5, ""), at("result", "s4", memory.KindToolResult, 4, "done")
+	call.Tool, call.ToolInput = "bash", json.RawMessage(`{"command":"lint"}`)
+	result.Tool, result.ToolInput, result.Withdrawn = call.Tool, call.ToolInput, true
+	idx := list{gone, at("stays", "s2", memory.KindResponse, 2, "the signing key: rotate it"), same, at("again", "s3", memory.KindPrompt, 10, "rotate the key"), call, result}
+	if diff := cmp.Diff([]string{"stays", "gone"}, run(t, idx, memory.Query{Text: "rotate signing key", Limit: 2})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"again"}, run(t, idx, memory.Query{Text: `"rotate the key"`, Limit: 1})); diff != "" {
+		t.Errorf("of two that say the same (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"call", "result"}, run(t, idx, memory.Query{Text: "lint"})); diff != "" {
+		t.Errorf("a call whose result was withdrawn (-want +got):\n%s", diff)
+	}
+}
+
 func TestScoresFallAndReasonsAreGiven(t *testing.T) {
 	idx := list{at("a", "s", memory.KindToolResult, 1, "key of signing"), at("b", "s", memory.KindNote, 2, "a key"), at("c", "s", memory.KindPrompt, 3, "the signing of it")}
 	hits, err := Run(t.Context(), idx, memory.Query{Text: "signing key"}, true)

@@ -153,7 +153,7 @@ func (m *merger) join(w *writer, seq int64, e *memory.Entry) error {
 		return err
 	}
 	w.merged++
-	w.touched(e.SessionID, min(old.Time.UnixMilli(), both.Time.UnixMilli()))
+	w.touched(e.SessionID, min(old.Time.UnixMilli(), both.Time.UnixMilli()), old.Kind, both.Kind)
 	if old.Text != both.Text || string(old.ToolInput) != string(both.ToolInput) {
 		if _, isNew := w.at[seq]; !isNew {
 			if _, err := m.reindex.ExecContext(w.ctx, seq); err != nil {

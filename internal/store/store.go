@@ -270,10 +270,14 @@ func retry(ctx context.Context, fn func() error) error {
 
 // Primary result codes of SQLite, https://www.sqlite.org/rescode.html.
 const (
-	codeBusy    = 5
-	codeLocked  = 6
-	codeCorrupt = 11
-	codeNotADB  = 26
+	codeBusy     = 5
+	codeLocked   = 6
+	codeReadOnly = 8
+	codeIO       = 10
+	codeCorrupt  = 11
+	codeFull     = 13
+	codeCantOpen = 14
+	codeNotADB   = 26
 )
 
 func primaryCode(err error) int {
