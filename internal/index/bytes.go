@@ -9,6 +9,15 @@ type reader struct {
 }
 
 func (r *reader) uint() uint64 {
+	if len(r.data) > 0 && r.data[0] < 0x80 {
+		v := r.data[0]
+		r.data = r.data[1:]
+		return uint64(v)
+	}
+	return r.long()
+}
+
+func (r *reader) long() uint64 {
 	v, n := binary.Uvarint(r.data)
 	if n <= 0 {
 		r.bad, r.data = true, nil

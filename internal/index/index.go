@@ -83,9 +83,10 @@ const (
 	version         = 1
 	dictionaryChunk = 4 << 10  // bytes after which a chunk of the dictionary ends
 	postingsChunk   = 32 << 10 // bytes after which a chunk of postings ends
-	inlineList      = 24       // bytes up to which a list stands in the dictionary itself
-	sessionsChunk   = 256      // sessions
-	columnChunk     = 2048     // documents
-	maxDocs         = 1 << 30  // documents in a segment
-	maxWord         = 120      // bytes; longer words are cut
+	ownChunk        = 96 * block
+	inlineList      = 24      // bytes up to which a list stands in the dictionary itself
+	sessionsChunk   = 256     // sessions
+	columnChunk     = 2048    // documents
+	maxDocs         = 1 << 30 // documents in a segment
+	maxWord         = 120     // bytes; longer words are cut
 )

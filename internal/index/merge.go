@@ -114,9 +114,11 @@ func mergeWords(w *writer, from []*mergeInput) error {
 				continue
 			}
 			var own []posting
-			err := m.each(m.cursor.listing, []span{{0, uint32(m.docs)}}, func(doc uint32, code byte) {
-				if to := m.place[doc]; to != nowhere {
-					own = append(own, posting{to, code})
+			err := m.each(m.cursor.listing, []span{{0, uint32(m.docs)}}, func(docs []uint32, codes []byte) {
+				for i, doc := range docs {
+					if to := m.place[doc]; to != nowhere {
+						own = append(own, posting{to, codes[i]})
+					}
 				}
 			})
 			if err != nil {

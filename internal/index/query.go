@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -26,7 +27,7 @@ type Query struct {
 type Term struct {
 	Word   string
 	Weight float32 // of its score; 1 is plain
-	Group  uint8   // terms of one group are the same word of the question; 0 to 31
+	Group  uint8   // terms of one group are the same word of the question; 0 to 31, more begin again at 0
 }
 
 // Hit is a document found.
@@ -76,6 +77,9 @@ func (x *Index) Search(q Query) ([]Hit, error) {
 		q.Depth = 1000
 	}
 	s := search{Query: q, index: x}
+	for _, allowed := range q.Attrs {
+		s.byAttr = s.byAttr || len(allowed) > 0
+	}
 	if err := s.look(); err != nil {
 		return nil, err
 	}
@@ -96,11 +100,12 @@ func (x *Index) Search(q Query) ([]Hit, error) {
 // search is one run of a query.
 type search struct {
 	Query
-	index *Index
-	terms []foundTerm
-	table [256]float32
-	parts []scored    // one a segment
-	found []candidate // the best by their own words, and their neighbours
+	index  *Index
+	terms  []foundTerm
+	table  [256]float32
+	byAttr bool
+	parts  []scored    // one a segment
+	found  []candidate // the best by their own words, and their neighbours
 }
 
 // foundTerm is a term with its places.
@@ -108,30 +113,20 @@ type foundTerm struct {
 	Term
 	lists    []listing // one a segment
 	rarity   float32
-	sessions int // that hold it
+	sessions int // that hold it, a session counted in each segment
 }
 
 // scored is what the words gave in one segment.
 type scored struct {
 	within []span
-	base   uint32 // document of the first cell
-	cells  []cell
-	counts [][]sessionCount // by term: sessions that hold it, in order
-}
-
-type cell struct {
-	score  float32
-	groups uint32
-}
-
-type sessionCount struct {
-	session int // in the segment
-	count   float32
+	base   uint32 // document of the first score
+	scores []float32
 }
 
 type candidate struct {
 	segment int
 	doc     uint32
+	own     float32
 	near    float32
 	session float32
 }
@@ -154,6 +149,7 @@ func (s *search) look() error {
 			if ok {
 				f.lists[i] = l
 				df += l.docs
+				f.sessions += l.sessions
 			}
 		}
 		if df > 0 {
@@ -169,43 +165,27 @@ func (s *search) score(n int) error {
 	seg := s.index.segments[n]
 	within, err := s.within(seg)
 	if err != nil {
-		return err
+		return fmt.Errorf("segment %d: %w", n, err)
 	}
-	p := scored{within: within, counts: make([][]sessionCount, len(s.terms))}
-	s.parts = append(s.parts, p)
-	if len(within) == 0 {
-		return nil
+	part := scored{within: within}
+	if len(within) > 0 {
+		part.base = within[0].from
+		part.scores = make([]float32, within[len(within)-1].to-part.base)
 	}
-	part := &s.parts[n]
-	part.base = within[0].from
-	part.cells = make([]cell, within[len(within)-1].to-part.base)
-	for i, t := range s.terms {
-		l := t.lists[n]
-		if l.docs == 0 {
-			continue
-		}
-		weight, group := t.Weight*t.rarity, uint32(1)<<(t.Group&31)
+	s.parts = append(s.parts, part)
+	for _, t := range s.terms {
 		var gain [256]float32
 		for c, v := range s.table {
-			gain[c] = v * weight
+			gain[c] = v * t.Weight * t.rarity
 		}
-		in := sessionWalk{segment: seg}
-		err := seg.each(l, within, func(doc uint32, c byte) {
-			x := &part.cells[doc-part.base]
-			x.score += gain[c]
-			x.groups |= group
-			if s.Session > 0 {
-				in.add(doc, counts[c>>4])
+		err := seg.each(t.lists[n], within, func(docs []uint32, codes []byte) {
+			for i, doc := range docs {
+				part.scores[doc-part.base] += gain[codes[i]]
 			}
 		})
 		if err != nil {
 			return fmt.Errorf("segment %d: %w", n, err)
 		}
-		if in.err != nil {
-			return fmt.Errorf("segment %d: %w", n, in.err)
-		}
-		part.counts[i] = in.counts
-		s.terms[i].sessions += len(in.counts)
 	}
 	return nil
 }
@@ -240,81 +220,77 @@ func (s *search) within(seg *segment) ([]span, error) {
 	return out, nil
 }
 
-// sessionWalk counts a word by session, for documents in order.
-type sessionWalk struct {
-	segment *segment
-	end     uint32 // first document after the session
-	counts  []sessionCount
-	err     error
-}
-
-func (w *sessionWalk) add(doc uint32, count float32) {
-	if doc >= w.end && w.err == nil {
-		one, n, err := w.segment.sessionOf(doc)
-		if err != nil {
-			w.err = err
-			return
-		}
-		w.end = one.doc + one.docs
-		w.counts = append(w.counts, sessionCount{session: n})
-	}
-	if n := len(w.counts); n > 0 {
-		w.counts[n-1].count += count
-	}
-}
-
-// choose takes the best documents by their own words that pass the filters, and then their neighbours.
+// choose takes the best documents by their own words that pass the filters.
 func (s *search) choose() error {
-	var top []candidate
-	less := func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(s.own(b), s.own(a)), cmp.Compare(b.segment, a.segment), cmp.Compare(b.doc, a.doc))
-	}
-	floor := float32(0)
-	for n, part := range s.parts {
-		gone := s.index.deleted[n]
-		for i := range part.cells {
-			score := part.cells[i].score
-			if score == 0 || score < floor {
-				continue
-			}
-			c := candidate{segment: n, doc: part.base + uint32(i)}
-			if _, dead := slices.BinarySearch(gone, c.doc); dead {
-				continue
-			}
-			ok, err := s.passes(c)
-			if err != nil {
-				return fmt.Errorf("segment %d: %w", n, err)
-			}
-			if !ok {
-				continue
-			}
-			if top = append(top, c); len(top) >= 4*s.Depth {
-				slices.SortFunc(top, less)
-				top = top[:s.Depth]
-				floor = s.own(top[len(top)-1])
-			}
+	for n := range s.parts {
+		if err := s.chooseIn(n); err != nil {
+			return fmt.Errorf("segment %d: %w", n, err)
 		}
 	}
-	slices.SortFunc(top, less)
-	s.found = top[:min(len(top), s.Depth)]
+	slices.SortFunc(s.found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.own, a.own), cmp.Compare(b.segment, a.segment), cmp.Compare(b.doc, a.doc))
+	})
+	s.found = s.found[:min(len(s.found), s.Depth)]
 	return nil
 }
 
-func (s *search) own(c candidate) float32 { return s.cell(c).score }
-
-func (s *search) cell(c candidate) cell {
-	p := s.parts[c.segment]
-	if c.doc < p.base || int(c.doc-p.base) >= len(p.cells) {
-		return cell{}
+// chooseIn takes the best of one segment. A key is a score above a document: scores are not negative, so that their
+// bits are ordered as they are.
+func (s *search) chooseIn(n int) error {
+	part, gone := &s.parts[n], s.index.deleted[n]
+	var keys []uint64
+	cut := func() {
+		slices.Sort(keys)
+		keys = keys[max(0, len(keys)-s.Depth):]
 	}
-	return p.cells[c.doc-p.base]
+	floor := float32(0)
+	for i, score := range part.scores {
+		if score <= 0 || score < floor {
+			continue
+		}
+		doc := part.base + uint32(i)
+		if len(gone) > 0 {
+			if _, dead := slices.BinarySearch(gone, doc); dead {
+				continue
+			}
+		}
+		ok, err := s.passes(n, doc)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		keys = append(keys, uint64(math.Float32bits(score))<<32|uint64(doc))
+		if len(keys) >= 8*s.Depth {
+			cut()
+			floor = math.Float32frombits(uint32(keys[0] >> 32))
+		}
+	}
+	cut()
+	for _, k := range keys {
+		s.found = append(s.found, candidate{segment: n, doc: uint32(k), own: math.Float32frombits(uint32(k >> 32))})
+	}
+	return nil
+}
+
+// own is what the words gave a document; outside of what the query looks at, that is nothing.
+func (s *search) own(c candidate) float32 {
+	p := &s.parts[c.segment]
+	if c.doc < p.base || int(c.doc-p.base) >= len(p.scores) {
+		return 0
+	}
+	return p.scores[c.doc-p.base]
 }
 
 // passes looks at the filters by time and attribute.
-func (s *search) passes(c candidate) (bool, error) {
-	seg := s.index.segments[c.segment]
+func (s *search) passes(segment int, doc uint32) (bool, error) {
+	if s.Since == 0 && s.Until == 0 && !s.byAttr {
+		return true, nil
+	}
+	seg := s.index.segments[segment]
 	if s.Since != 0 || s.Until != 0 {
-		at, err := seg.value(PartTimes, c.doc)
+		at, err := seg.value(PartTimes, doc)
 		if err != nil || (s.Since != 0 && at < s.Since) || (s.Until != 0 && at >= s.Until) {
 			return false, err
 		}
@@ -323,11 +299,10 @@ func (s *search) passes(c candidate) (bool, error) {
 		if len(allowed) == 0 {
 			continue
 		}
-		v, err := seg.value(PartAttr0+Part(i), c.doc)
+		v, err := seg.value(PartAttr0+Part(i), doc)
 		if err != nil || !slices.Contains(allowed, uint16(v)) {
 			return false, err
 		}
 	}
 	return true, nil
 }
-

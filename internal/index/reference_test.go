@@ -49,9 +49,7 @@ func reference(entries []entry, q Query) map[int64]Hit {
 		for _, e := range entries {
 			if w := weightIn(e, t.Word); w > 0 {
 				df++
-				if allowed(e) {
-					in[key{e.Project, e.Session}] += counts[code(w, e.length)>>4]
-				}
+				in[key{e.Project, e.Session}] += counts[code(w, e.length)>>4]
 			}
 		}
 		if df == 0 {

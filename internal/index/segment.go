@@ -1,8 +1,6 @@
 package index
 
 import (
-	"encoding/binary"
-	"slices"
 	"sort"
 )
 
@@ -19,6 +17,7 @@ type segment struct {
 	guide      []string
 	sessions   [][]session
 	columns    [PartAttr2 + 1]map[int]column
+	reader     *postings
 }
 
 func openSegment(src Source) (*segment, error) {
@@ -84,13 +83,14 @@ func (s *segment) readGuide() error {
 
 // listing is where the documents of a word are.
 type listing struct {
-	docs   int
-	kind   uint64
-	inline []byte
-	chunk  int
-	offset int
-	size   int
-	firsts []uint32 // of each own chunk
+	docs     int
+	sessions int // that hold the word
+	kind     uint64
+	inline   []byte
+	chunk    int
+	offset   int
+	size     int
+	firsts   []uint32 // of each own chunk
 }
 
 // eachWord calls fn for the words from the first one that is not below from, in order, until it returns false.
@@ -125,7 +125,10 @@ func (s *segment) eachWord(from string, fn func(word []byte, l listing) bool) er
 
 func (s *segment) listing(r *reader) listing {
 	head := r.uint()
-	l := listing{docs: int(min(head>>2, maxDocs)), kind: head & 3}
+	l := listing{docs: int(min(head>>2, uint64(s.docs))), sessions: 1, kind: head & 3}
+	if l.docs > 1 {
+		l.sessions = r.count(l.docs)
+	}
 	switch l.kind {
 	case listInline:
 		l.inline = r.bytes(r.count(inlineList))
@@ -153,77 +156,6 @@ func (s *segment) find(word string) (l listing, ok bool, err error) {
 		return false
 	})
 	return l, ok, err
-}
-
-// span is a run of documents, the last one excluded.
-type span struct{ from, to uint32 }
-
-// each calls fn with the documents of a list that lie in the spans, which are in order and apart.
-func (s *segment) each(l listing, within []span, fn func(doc uint32, code byte)) error {
-	switch l.kind {
-	case listInline:
-		return s.decode(l.inline, 0, l.docs, within, fn)
-	case listShared:
-		chunk, err := s.src.Chunk(PartPostings, l.chunk)
-		if err != nil {
-			return err
-		}
-		if l.offset+l.size > len(chunk) {
-			return damaged("a list outside its chunk")
-		}
-		return s.decode(chunk[l.offset:l.offset+l.size], 0, l.docs, within, fn)
-	}
-	for i, first := range l.firsts {
-		next := uint32(s.docs)
-		if i+1 < len(l.firsts) {
-			next = l.firsts[i+1]
-		}
-		if !slices.ContainsFunc(within, func(w span) bool { return w.from < next && first < w.to }) {
-			continue
-		}
-		chunk, err := s.src.Chunk(PartPostings, l.chunk+i)
-		if err != nil {
-			return err
-		}
-		if err := s.decode(chunk, first, l.docs, within, fn); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// decode reads at most limit postings.
-func (s *segment) decode(data []byte, doc uint32, limit int, within []span, fn func(doc uint32, code byte)) error {
-	if len(within) == 0 {
-		return nil
-	}
-	at, last := 0, within[len(within)-1].to
-	for ; len(data) > 0 && limit > 0; limit-- {
-		delta, n := uint64(data[0]), 1
-		if delta >= 0x80 {
-			if delta, n = binary.Uvarint(data); n <= 0 {
-				return damaged("a list that ends early")
-			}
-		}
-		if n >= len(data) || delta > uint64(s.docs) {
-			return damaged("a list that ends early")
-		}
-		doc += uint32(delta)
-		if doc >= last {
-			if doc >= uint32(s.docs) {
-				return damaged("a list with a document too many")
-			}
-			return nil
-		}
-		for doc >= within[at].to {
-			at++
-		}
-		if doc >= within[at].from {
-			fn(doc, data[n])
-		}
-		data = data[n+1:]
-	}
-	return nil
 }
 
 // sessionChunk reads a chunk of sessions.

@@ -5,12 +5,6 @@ import (
 	"slices"
 )
 
-// posting is a document that holds a word.
-type posting struct {
-	doc  uint32
-	code byte
-}
-
 // writer makes a segment of documents and words that come in order.
 type writer struct {
 	seg    *Segment
@@ -21,6 +15,7 @@ type writer struct {
 	projects []project
 	sessions []session // of the open chunk
 	first    []uint32  // first document of each chunk of sessions
+	starts   []uint32  // first document of each session
 
 	lastWord string
 	words    []byte // the open chunk of the dictionary
@@ -86,6 +81,7 @@ func (w *writer) openSession(d Doc, n uint32) {
 	if len(w.sessions) == 0 {
 		w.first = append(w.first, n)
 	}
+	w.starts = append(w.starts, n)
 	w.sessions = append(w.sessions, session{id: d.Session, project: d.Project, doc: n, from: d.Time, to: d.Time})
 	w.projects[len(w.projects)-1].sessions++
 }
@@ -160,38 +156,63 @@ const (
 
 func (w *writer) list(list []posting) {
 	head := uint64(len(list)) << 2
-	w.scratch = appendPostings(w.scratch[:0], list, 0)
+	sessions := w.sessionsOf(list)
+	open := func(kind uint64) {
+		w.words = binary.AppendUvarint(w.words, head|kind)
+		if len(list) > 1 {
+			w.words = binary.AppendUvarint(w.words, uint64(sessions))
+		}
+	}
+	w.scratch = appendList(w.scratch[:0], list, 0)
 	switch {
 	case len(w.scratch) <= inlineList:
-		w.words = binary.AppendUvarint(w.words, head|listInline)
+		open(listInline)
 		w.words = binary.AppendUvarint(w.words, uint64(len(w.scratch)))
 		w.words = append(w.words, w.scratch...)
 	case len(w.scratch) <= postingsChunk/2:
 		if len(w.postings)+len(w.scratch) > postingsChunk {
 			w.endPostings()
 		}
-		w.words = binary.AppendUvarint(w.words, head|listShared)
+		open(listShared)
 		w.words = binary.AppendUvarint(w.words, uint64(len(w.seg.Chunks[PartPostings])))
 		w.words = binary.AppendUvarint(w.words, uint64(len(w.postings)))
 		w.words = binary.AppendUvarint(w.words, uint64(len(w.scratch)))
 		w.postings = append(w.postings, w.scratch...)
 	default:
-		w.words = binary.AppendUvarint(w.words, head|listOwn)
+		open(listOwn)
 		w.ownChunks(list)
 	}
+}
+
+// sessionsOf counts the sessions of a list's documents.
+func (w *writer) sessionsOf(list []posting) (n int) {
+	end, at := uint32(0), 0
+	for _, p := range list {
+		if p.doc < end {
+			continue
+		}
+		n++
+		i, here := slices.BinarySearch(w.starts[at:], p.doc)
+		if at += i; here {
+			at++
+		}
+		if end = ^uint32(0); at < len(w.starts) {
+			end = w.starts[at]
+		}
+	}
+	return n
 }
 
 func (w *writer) ownChunks(list []posting) {
 	w.endPostings()
 	start := len(w.seg.Chunks[PartPostings])
-	const each = postingsChunk / 3 // postings; most take two or three bytes
 	w.words = binary.AppendUvarint(w.words, uint64(start))
-	w.words = binary.AppendUvarint(w.words, uint64((len(list)+each-1)/each))
+	w.words = binary.AppendUvarint(w.words, uint64((len(list)+ownChunk-1)/ownChunk))
 	before := uint32(0)
-	for some := range slices.Chunk(list, each) {
+	for some := range slices.Chunk(list, ownChunk) {
 		w.words = binary.AppendUvarint(w.words, uint64(some[0].doc-before))
 		before = some[0].doc
-		w.seg.Chunks[PartPostings] = append(w.seg.Chunks[PartPostings], appendPostings(nil, some, before))
+		w.seg.Chunks[PartPostings] = append(w.seg.Chunks[PartPostings], appendList(nil, some, before))
 	}
 }
 
@@ -200,16 +221,6 @@ func (w *writer) endPostings() {
 		w.seg.Chunks[PartPostings] = append(w.seg.Chunks[PartPostings], slices.Clone(w.postings))
 		w.postings = w.postings[:0]
 	}
-}
-
-// appendPostings writes each document as its distance from the one before, and its code.
-func appendPostings(out []byte, list []posting, before uint32) []byte {
-	for _, p := range list {
-		out = binary.AppendUvarint(out, uint64(p.doc-before))
-		out = append(out, p.code)
-		before = p.doc
-	}
-	return out
 }
 
 func sharedPrefix(a, b string) int {
