@@ -9,9 +9,12 @@ import (
 
 // Builder makes one segment of entries that come in any order. It holds them in memory.
 type Builder struct {
-	docs  []builtDoc
-	ids   map[string]uint32 // word → place in lists
-	lists []builtList
+	stem   func(string) string
+	docs   []builtDoc
+	ids    map[string]uint32 // word as given → its number
+	known  map[string]uint32 // word as kept → its number
+	words  []builtWord
+	counts []built // in the order of coming
 }
 
 type builtDoc struct {
@@ -19,45 +22,70 @@ type builtDoc struct {
 	length float32
 }
 
-type builtList struct {
-	word  string
-	docs  []uint32 // in the order of adding
-	count []float32
+type builtWord struct {
+	text string
+	last int // its latest count
+	docs int
 }
 
-// NewBuilder returns an empty builder.
-func NewBuilder() *Builder { return &Builder{ids: map[string]uint32{}} }
+// built is how much a word counts in a document.
+type built struct {
+	word, doc uint32
+	weight    float32
+}
+
+// NewBuilder returns an empty builder. stem, which may be nil, says how a word is kept; it is asked once for each.
+func NewBuilder(stem func(string) string) *Builder {
+	if stem == nil {
+		stem = func(w string) string { return w }
+	}
+	return &Builder{stem: stem, ids: map[string]uint32{}, known: map[string]uint32{}}
+}
 
 // Len is the number of entries added.
 func (b *Builder) Len() int { return len(b.docs) }
 
-// Add adds an entry with its words; a word may come several times. length is the entry's length in words of full
-// weight. Words are cut to 120 bytes; empty ones are passed over.
-func (b *Builder) Add(d Doc, words []Word, length float32) {
-	n := uint32(len(b.docs))
-	for _, w := range words {
-		text := w.Text
-		if len(text) > maxWord {
-			text = text[:maxWord]
-		}
-		if text == "" {
-			continue
-		}
-		id, ok := b.ids[text]
-		if !ok {
-			id = uint32(len(b.lists))
-			text = strings.Clone(text)
-			b.ids[text] = id
-			b.lists = append(b.lists, builtList{word: text})
-		}
-		l := &b.lists[id]
-		if last := len(l.docs) - 1; last >= 0 && l.docs[last] == n {
-			l.count[last] += w.Weight
-			continue
-		}
-		l.docs, l.count = append(l.docs, n), append(l.count, w.Weight)
+// Add begins an entry; its words follow.
+func (b *Builder) Add(d Doc) { b.docs = append(b.docs, builtDoc{Doc: d}) }
+
+// Word adds a word to the entry that was added last, with its weight: 1 for one occurrence in a field of full weight.
+// Words are cut to 120 bytes; an empty one is passed over. The entry's length is the sum of the weights.
+func (b *Builder) Word(text []byte, weight float32) {
+	if len(text) > maxWord {
+		text = text[:maxWord]
 	}
-	b.docs = append(b.docs, builtDoc{d, length})
+	id, ok := b.ids[string(text)]
+	if !ok {
+		if id, ok = b.learn(string(text)); !ok {
+			return
+		}
+	}
+	n := len(b.docs) - 1
+	b.docs[n].length += weight
+	w := &b.words[id]
+	if w.docs > 0 && b.counts[w.last].doc == uint32(n) {
+		b.counts[w.last].weight += weight
+		return
+	}
+	w.last = len(b.counts)
+	w.docs++
+	b.counts = append(b.counts, built{id, uint32(n), weight})
+}
+
+// learn numbers a word that was not met before.
+func (b *Builder) learn(text string) (uint32, bool) {
+	word := b.stem(text)
+	if word == "" || len(word) > maxWord {
+		return 0, false
+	}
+	id, ok := b.known[word]
+	if !ok {
+		id = uint32(len(b.words))
+		b.known[word] = id
+		b.words = append(b.words, builtWord{text: word})
+	}
+	b.ids[text] = id
+	return id, true
 }
 
 // order is the order of documents in a segment.
@@ -68,25 +96,52 @@ func order(a, b Doc) int {
 // Segment makes the segment. The builder is of no use afterwards.
 func (b *Builder) Segment() *Segment {
 	w := newWriter()
-	place := make([]uint32, len(b.docs)) // order of adding → order of the segment
-	sorted := make([]uint32, len(b.docs))
+	place, sorted := b.places()
+	for _, i := range sorted {
+		w.doc(b.docs[i].Doc, int64(math.Round(float64(b.docs[i].length))))
+	}
+	lists, ends := b.lists(place)
+	byText := make([]uint32, len(b.words))
+	for i := range byText {
+		byText[i] = uint32(i)
+	}
+	slices.SortFunc(byText, func(x, y uint32) int { return strings.Compare(b.words[x].text, b.words[y].text) })
+	byDoc := func(x, y posting) int { return cmp.Compare(x.doc, y.doc) }
+	for _, id := range byText {
+		list := lists[ends[id]-b.words[id].docs : ends[id]]
+		if !slices.IsSortedFunc(list, byDoc) {
+			slices.SortFunc(list, byDoc)
+		}
+		w.word(b.words[id].text, list)
+	}
+	return w.finish()
+}
+
+// places gives each document its place in the segment, and the documents in that order.
+func (b *Builder) places() (place, sorted []uint32) {
+	place, sorted = make([]uint32, len(b.docs)), make([]uint32, len(b.docs))
 	for i := range sorted {
 		sorted[i] = uint32(i)
 	}
 	slices.SortFunc(sorted, func(x, y uint32) int { return order(b.docs[x].Doc, b.docs[y].Doc) })
 	for at, i := range sorted {
 		place[i] = uint32(at)
-		w.doc(b.docs[i].Doc, int64(math.Round(float64(b.docs[i].length))))
 	}
-	slices.SortFunc(b.lists, func(x, y builtList) int { return strings.Compare(x.word, y.word) })
-	var list []posting
-	for _, l := range b.lists {
-		list = list[:0]
-		for i, doc := range l.docs {
-			list = append(list, posting{place[doc], code(l.count[i], b.docs[doc].length)})
-		}
-		slices.SortFunc(list, func(x, y posting) int { return cmp.Compare(x.doc, y.doc) })
-		w.word(l.word, list)
+	return place, sorted
+}
+
+// lists are the postings of all words, one after the other in order of their number, and where each ends.
+func (b *Builder) lists(place []uint32) (lists []posting, ends []int) {
+	ends = make([]int, len(b.words))
+	at := 0
+	for i, w := range b.words {
+		ends[i] = at // where it begins; moves to where it ends
+		at += w.docs
 	}
-	return w.finish()
+	lists = make([]posting, len(b.counts))
+	for _, c := range b.counts {
+		lists[ends[c.word]] = posting{place[c.doc], code(c.weight, b.docs[c.doc].length)}
+		ends[c.word]++
+	}
+	return lists, ends
 }

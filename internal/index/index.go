@@ -19,12 +19,6 @@ type Doc struct {
 	Attrs   [3]uint16 // small numbers to filter by; the caller says what they mean
 }
 
-// Word is a word of an entry and how much it counts: 1 for one occurrence in a field of full weight.
-type Word struct {
-	Text   string
-	Weight float32
-}
-
 // Part is one of the byte strings that a segment consists of.
 type Part uint8
 

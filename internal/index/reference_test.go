@@ -12,9 +12,14 @@ import (
 // entry is a document of the reference: everything, in memory, looked at one by one.
 type entry struct {
 	Doc
-	words   []Word
+	words   []word
 	length  float32
 	deleted bool
+}
+
+type word struct {
+	Text   string
+	Weight float32
 }
 
 // reference answers a query by the definitions: no postings, no order, no short cuts.
@@ -122,7 +127,7 @@ func world(r *rand.Rand, n int) []entry {
 		}}
 		for range r.IntN(12) {
 			weight := []float32{1, 1, 0.7, 0.5}[r.IntN(4)]
-			e.words = append(e.words, Word{fmt.Sprintf("w%d", int(math.Abs(r.NormFloat64())*20)), weight})
+			e.words = append(e.words, word{fmt.Sprintf("w%d", int(math.Abs(r.NormFloat64())*20)), weight})
 			e.length += weight
 		}
 		out = append(out, e)
@@ -131,9 +136,12 @@ func world(r *rand.Rand, n int) []entry {
 }
 
 func build(entries []entry) *Segment {
-	b := NewBuilder()
+	b := NewBuilder(nil)
 	for _, e := range entries {
-		b.Add(e.Doc, e.words, e.length)
+		b.Add(e.Doc)
+		for _, w := range e.words {
+			b.Word([]byte(w.Text), w.Weight)
+		}
 	}
 	return b.Segment()
 }
@@ -323,9 +331,10 @@ func TestDepthKeepsTheBest(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	b := NewBuilder()
+	b := NewBuilder(nil)
 	for i, w := range []string{"token", "tokens", "tokenizer", "parser", "parse", "authentication", "token", "tönen"} {
-		b.Add(Doc{Seq: int64(i)}, []Word{{w, 1}}, 1)
+		b.Add(Doc{Seq: int64(i)})
+		b.Word([]byte(w), 1)
 	}
 	x := open(t, Input{Source: b.Segment()})
 	for _, tt := range []struct {

@@ -17,13 +17,24 @@ const (
 
 // code packs the weight of a word in a document with the document's length in words.
 func code(weight, length float32) byte {
-	return byte(step(counts[:], weight)<<4 | step(lengths[:], length))
+	return byte(step(&countBorders, weight)<<4 | step(&lengthBorders, length))
+}
+
+// The squares of the borders between the steps.
+var countBorders, lengthBorders = borders(counts), borders(lengths)
+
+func borders(steps [16]float32) (out [15]float32) {
+	for i := range out {
+		out[i] = steps[i] * steps[i+1]
+	}
+	return out
 }
 
 // step is the index of the step nearest to v, by ratio.
-func step(steps []float32, v float32) int {
+func step(borders *[15]float32, v float32) int {
+	v *= v
 	i := 0
-	for i+1 < len(steps) && v*v > steps[i]*steps[i+1] {
+	for i < len(borders) && v > borders[i] {
 		i++
 	}
 	return i
