@@ -21,7 +21,9 @@ const maxTerms = 64
 
 // parse reads the text of a query: words, and phrases in "double quotes". Every text is a query; there are no operators.
 // Words that every sentence has are left out when others remain.
-func parse(text string) []term {
+func parse(text string) []term { return parseWords(text, false) }
+
+func parseWords(text string, keepStopWords bool) []term {
 	var terms []term
 	seen := map[string]bool{}
 	add := func(t term) {
@@ -39,6 +41,9 @@ func parse(text string) []term {
 			continue
 		}
 		words(piece, func(w word) { add(single(piece[w.start:w.end], w)) })
+	}
+	if keepStopWords {
+		return terms
 	}
 	content := slices.DeleteFunc(slices.Clone(terms), func(t term) bool { return !t.quoted && stopWords[strings.ToLower(t.text)] })
 	if len(content) > 0 {

@@ -108,6 +108,9 @@ func timeAt(w []string, now time.Time) (n int, since, until time.Time, ok bool) 
 			return k + 1, time.Time{}, p.To, true
 		}
 	case "between":
+		if n, since, until, ok := betweenDays(w, now); ok {
+			return n, since, until, true
+		}
 		k, p, ok := periodAt(w[1:], now)
 		if !ok || k+2 >= len(w) || plain(w[k+1]) != "and" {
 			break
@@ -124,6 +127,19 @@ func timeAt(w []string, now time.Time) (n int, since, until time.Time, ok bool) 
 		return k, p.From, p.To, true
 	}
 	return 0, time.Time{}, time.Time{}, false
+}
+
+// betweenDays reads "between 15 and 20 february": the first day is of the month of the second.
+func betweenDays(w []string, now time.Time) (n int, since, until time.Time, ok bool) {
+	if len(w) < 5 || plain(w[2]) != "and" || !slices.Contains([]int{1, 2}, len(plain(w[1]))) {
+		return 0, since, until, false
+	}
+	k, last, ok := periodAt(w[3:], now)
+	first, err := strconv.Atoi(plain(w[1]))
+	if !ok || err != nil || k < 2 || first < 1 || first > last.From.Day() || last.To.Sub(last.From) > 25*time.Hour {
+		return 0, since, until, false
+	}
+	return 3 + k, last.From.AddDate(0, 0, first-last.From.Day()), last.To, true
 }
 
 // ambiguous are the words that mean a time only with a word before them that says so: a month, a year, a weekday.

@@ -53,6 +53,8 @@ func TestTakeWhen(t *testing.T) {
 		{"in 2025", "", "2025-01-01 00:00..2026-01-01 00:00"},
 		{"port 2025 in use", "port 2025 in use", ""},
 		{"last quarter", "", "2026-07-01 00:00..2026-10-01 00:00"},
+		{"slow queries between 15 and 20 february 2026", "slow queries", "2026-02-15 00:00..2026-02-21 00:00"},
+		{"between 5 and 10 retries", "between 5 and 10 retries", ""},
 		{"31 february", "31 february", ""},
 		{`"last week" in quotes`, `"last week" in quotes`, ""},
 		{"2026-03-14T10:00:00Z", "", "2026-03-14 10:00..2026-03-14 10:00"},

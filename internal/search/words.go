@@ -176,3 +176,6 @@ func Stem(word string) string {
 	}
 	return english.Stem(word, true)
 }
+
+// IsStop reports whether a word is one that every sentence has.
+func IsStop(word string) bool { return stopWords[word] }
