@@ -104,6 +104,7 @@ func systems() []system {
 		stage("  and session", func(s *search.Settings) { s.Session = std.Session }),
 		stage("  and phrase", func(s *search.Settings) { s.Phrase = std.Phrase }),
 		stage("  and coverage", func(s *search.Settings) { s.Coverage = std.Coverage }),
+		stage("  and alike", func(s *search.Settings) { s.Alike = std.Alike }),
 		stage("  and time", func(s *search.Settings) { s.Times = true }),
 		stage("  and kinds", func(s *search.Settings) { s.Worth = true }),
 		stage("  and recency", func(s *search.Settings) { s.Recency = std.Recency }),

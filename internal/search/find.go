@@ -60,6 +60,7 @@ type Settings struct {
 	Session       float32   // of the session
 	Parts         float32   // of the parts of a compound word
 	Guess         float32   // of a word that was guessed
+	Alike         float32   // of a word that means about the same
 	Phrase        float32   // gained by the words side by side, as part of the score
 	Coverage      float32   // how much a hit without some of the words loses
 	Recency       float32   // gained by what is new
@@ -72,7 +73,7 @@ type Settings struct {
 
 // Standard are the settings of the command line, MCP and recall.
 var Standard = Settings{
-	Near: []float32{0.4, 0.15}, After: []float32{0.3, 0.15}, Session: 0.3, Parts: 0.5, Guess: 0.5, Phrase: 0.25, Coverage: 0.3, Recency: 0.05,
+	Near: []float32{0.4, 0.15}, After: []float32{0.3, 0.15}, Session: 0.3, Parts: 0.5, Guess: 0.5, Alike: 0.3, Phrase: 0.25, Coverage: 0.3, Recency: 0.05,
 	Worth: true, Times: true, Turns: true, TurnShare: 0.1,
 }
 
@@ -236,6 +237,15 @@ func (s *asking) ask(ctx context.Context, terms []term) (Ask, error) {
 		for _, p := range t.parts {
 			if !stopWords[p] || t.quoted {
 				add(p, s.Parts, g)
+			}
+		}
+	}
+	if s.Alike > 0 {
+		for g, t := range terms {
+			if len(t.parts) == 1 && !t.quoted {
+				for _, w := range alike()[Stem(t.parts[0])] {
+					add(w, s.Alike, g)
+				}
 			}
 		}
 	}
