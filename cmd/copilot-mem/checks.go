@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copilot-mem/copilot-mem/internal/capture"
 	"github.com/copilot-mem/copilot-mem/internal/copilot"
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
 	"github.com/copilot-mem/copilot-mem/internal/doctor"
@@ -67,7 +68,11 @@ func (e *env) checks(live bool) ([]doctor.Check, error) {
 		{Group: "capture", Name: "failures", Run: h.failures},
 		{Group: "store", Name: "open", Run: h.store},
 		{Group: "capture", Name: "events", Run: h.events},
+		{Group: "policy", Name: "active", Run: h.policies},
+		{Group: "policy", Name: "trust", Run: h.policyTrust},
+		{Group: "policy", Name: "log", Run: h.policyLog},
 		{Group: "privacy", Name: "modes", Run: h.modes},
+		{Group: "privacy", Name: "config", Run: h.choices},
 	}
 	if live {
 		checks = append(checks, doctor.Check{Group: "capture", Name: "live", Run: h.live})
@@ -304,6 +309,9 @@ func (h *health) store(ctx context.Context) doctor.Outcome {
 		return broken(err)
 	}
 	defer db.Close()
+	if err := db.QuickCheck(ctx); err != nil {
+		return broken(err)
+	}
 	counts, err := db.Counts(ctx)
 	if err != nil {
 		return broken(err)
@@ -341,4 +349,16 @@ func (h *health) modes(context.Context) doctor.Outcome {
 		}
 	}
 	return ok("only you can read the data folder")
+}
+
+// choices: a file that is not understood stops capture, or leaves a default where something was chosen.
+func (h *health) choices(context.Context) doctor.Outcome {
+	c, err := capture.Choices(h.data, h.Dir)
+	switch {
+	case err != nil:
+		return broken(err)
+	case !c.Capture.Enabled:
+		return doctor.Outcome{Result: doctor.Info, Detail: "capture is switched off here", Hint: "`copilot-mem config list` says by whom"}
+	}
+	return ok("the files of choices are understood")
 }

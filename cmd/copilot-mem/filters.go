@@ -16,6 +16,7 @@ import (
 type filters struct {
 	project, session, since, until, branch, kind, tool, file string
 	all                                                      bool
+	everywhere                                               bool // as --all, but chosen in the config
 	limit                                                    int
 }
 
@@ -51,15 +52,8 @@ func (f *filters) query(e *env, text string) (memory.Query, error) {
 	}
 	switch {
 	case f.project != "":
-		q.Project = f.project
-		if f.project == "." || strings.HasPrefix(f.project, "./") || strings.HasPrefix(f.project, "..") || filepath.IsAbs(f.project) {
-			dir := f.project
-			if !filepath.IsAbs(dir) {
-				dir = filepath.Join(e.Dir, dir)
-			}
-			q.Project, _ = ingest.ProjectOf(dir)
-		}
-	case !f.all && f.session == "" && e.Dir != "":
+		q.Project = e.projectName(f.project)
+	case !f.all && !f.everywhere && f.session == "" && e.Dir != "":
 		if project, _, ok := ingest.GitProject(e.Dir); ok {
 			q.Project = project
 		}
@@ -81,6 +75,21 @@ func (f *filters) query(e *env, text string) (memory.Query, error) {
 		return q, &usageError{fmt.Errorf("--until %s is before --since %s", f.until, f.since), ""}
 	}
 	return q, nil
+}
+
+// projectName is the project of a folder, where a folder is named, else the name as it is.
+func (e *env) projectName(name string) string {
+	if name != "." && !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "..") && !filepath.IsAbs(name) {
+		return name
+	}
+	dir := name
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(e.Dir, dir)
+	}
+	if project, _ := ingest.ProjectOf(dir); project != "" {
+		return project
+	}
+	return filepath.Clean(dir) // temporary: what happened there is found by its folder
 }
 
 // scopeJSON says what a search looked at.

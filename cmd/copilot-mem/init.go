@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +20,7 @@ import (
 )
 
 type initFlags struct {
-	scope, dir          string
+	scope, dir, policy  string
 	vendor, force       bool
 	yes, dryRun, asJSON bool
 }
@@ -32,16 +34,24 @@ func newInitCmd(e *env) *cobra.Command {
 			if err := checkScope(f.scope); err != nil {
 				return err
 			}
-			return e.init(f, cmd.Flags().Changed("vendor-binary"))
+			if f.policy != "" && !slices.Contains(render.PolicyChoices(), f.policy) {
+				return &usageError{fmt.Errorf("--policy %s: not one of on, warn, off", f.policy), "run `copilot-mem init --help`"}
+			}
+			if err := e.init(f, cmd.Flags().Changed("vendor-binary")); err != nil || f.dryRun {
+				return err
+			}
+			return e.offerImport(cmd.Context(), cmd, e.interactive(f.yes, f.asJSON), f.asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&f.scope, "scope", "", "user (default), repo or plugin")
 	cmd.Flags().StringVar(&f.dir, "dir", "", "the repository, or the client's folder (default: the current one, $COPILOT_HOME)")
+	cmd.Flags().StringVar(&f.policy, "policy", "", "the bundled rules: on (as without it), warn (only tell the model) or off")
 	cmd.Flags().BoolVar(&f.vendor, "vendor-binary", false, "scope repo: put the capture program into the repository")
 	cmd.Flags().BoolVar(&f.force, "force", false, "overwrite what a person changed; a copy stays beside it")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "ask nothing and take the defaults")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "one JSON document")
+	addImportFlags(cmd)
 	return cmd
 }
 
@@ -58,6 +68,11 @@ func (e *env) init(f initFlags, vendorGiven bool) error {
 	}
 	if f.scope == render.Repo && ask && !vendorGiven {
 		if f.vendor, err = e.confirm("Put the capture program into the repository too?", false); err != nil {
+			return err
+		}
+	}
+	if f.policy == "" && ask {
+		if f.policy, err = e.askPolicy(); err != nil {
 			return err
 		}
 	}
@@ -119,8 +134,11 @@ func (e *env) request(f initFlags, exe string) (install.Request, install.Program
 	if err != nil {
 		return none, program, err
 	}
+	if f.policy == "" {
+		f.policy = installedPolicy(f.scope, dir)
+	}
 	packed := &render.Program{Name: program.Name, Target: runtime.GOOS + "-" + runtime.GOARCH, Data: binary}
-	o := render.Options{Scope: f.scope, HookArgs: program.Args}
+	o := render.Options{Scope: f.scope, HookArgs: program.Args, Policy: f.policy}
 	ours := install.Part{Dir: string(data), Private: true}
 	theirs := install.Part{Dir: dir}
 	switch f.scope {
@@ -148,6 +166,13 @@ func (e *env) request(f initFlags, exe string) (install.Request, install.Program
 		if theirs.Merge, err = pluginSettings(data); err != nil {
 			return none, program, err
 		}
+		if f.policy != "" {
+			settings, err := render.PolicySettings(copilotmem.Files, f.scope, f.policy)
+			if err != nil {
+				return none, program, err
+			}
+			theirs.Tree = plugin.Tree{settings}
+		}
 	}
 	if f.scope != render.Bundle {
 		if theirs.Tree, err = render.Plugin(copilotmem.Files, o); err != nil {
@@ -158,6 +183,21 @@ func (e *env) request(f initFlags, exe string) (install.Request, install.Program
 		Scope: f.scope, Dir: dir, Version: pluginVersion(), Data: string(data), Records: data.Receipts(),
 		Parts: []install.Part{ours, theirs}, Force: f.force,
 	}, program, nil
+}
+
+// installedPolicy is the choice that lies in the folder: without a word on it, init leaves it as it is.
+func installedPolicy(scope, dir string) string {
+	for _, choice := range render.PolicyChoices() {
+		f, err := render.PolicySettings(copilotmem.Files, scope, choice)
+		if err != nil {
+			continue // a test reads all three
+		}
+		there, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
+		if err == nil && bytes.Equal(there, f.Data) {
+			return choice
+		}
+	}
+	return ""
 }
 
 // dataProgram is the capture program as a file of the data folder.
@@ -222,6 +262,9 @@ func (e *env) afterInit(f initFlags, changed bool) error {
 	}
 	if _, err := fmt.Fprintf(e.Stdout, "\nDone. %s", next); err != nil {
 		return err
+	}
+	if f.scope == render.Repo && (f.policy == "off" || f.policy == "warn") {
+		fmt.Fprintln(e.Stderr, "copilot-mem: hint: a repository softens the bundled rules only for people who trust it: `copilot-mem policy trust`")
 	}
 	if !install.OnPath("copilot-mem", e.Getenv("PATH")) {
 		fmt.Fprintln(e.Stderr, "copilot-mem: hint: copilot-mem is not on PATH: put it there, so that the agent can search too")

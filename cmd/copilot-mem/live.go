@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/doctor"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 	"github.com/copilot-mem/copilot-mem/internal/search"
+	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
 // canaryEvent is the event that `doctor --live` sends: it fails open, so it has the direct form where there is one.
@@ -143,6 +145,6 @@ func (h *health) canary(ctx context.Context, entry hookEntry) error {
 	if len(hits) != 1 {
 		return fmt.Errorf("the event was sent, but search does not find it")
 	}
-	_, err = db.ForgetSession(ctx, session)
-	return err
+	_, err = db.Forget(ctx, store.Selection{Session: session}, h.Now(), false)
+	return errors.Join(err, db.Scrub(ctx))
 }

@@ -34,7 +34,10 @@ func newRoot(e *env) *cobra.Command {
 		newInitCmd(e), newUninstallCmd(e), newStatusCmd(e), newDoctorCmd(e),
 		newCaptureCmd(e), newIngestCmd(e),
 		newSearchCmd(e), newSessionsCmd(e), newShowCmd(e), newStatsCmd(e), newRememberCmd(e), newForgetCmd(e),
-		newValidateCmd(e), newBuildCmd(e), newVersionCmd(e),
+		newRedactCmd(e), newBackupCmd(e), newRestoreCmd(e), newRepairCmd(e), newExportCmd(e),
+		newImportCmd(e), newProjectsCmd(e), newConfigCmd(e),
+		newNotesCmd(e), newTimelineCmd(e), newTopicsCmd(e), newDecisionsCmd(e),
+		newPolicyCmd(e), newValidateCmd(e), newSchemaCmd(e), newBuildCmd(e), newVersionCmd(e),
 	)
 	for _, cmd := range root.Commands() {
 		usageArgs(cmd)

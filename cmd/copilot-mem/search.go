@@ -57,6 +57,14 @@ func newSearchCmd(e *env) *cobra.Command {
 			if maxTokens < 0 {
 				return &usageError{fmt.Errorf("--max-tokens %d: must not be negative", maxTokens), ""}
 			}
+			choice, err := e.config()
+			if err != nil {
+				return err
+			}
+			f.everywhere = choice.Search.AllProjects
+			if !cmd.Flags().Changed("limit") {
+				f.limit = choice.Search.Limit
+			}
 			q, err := f.query(e, text)
 			if err != nil {
 				return err

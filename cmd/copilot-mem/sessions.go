@@ -27,12 +27,15 @@ type sessionJSON struct {
 	Turns       int      `json:"turns"`
 	Entries     int      `json:"entries"`
 	FirstPrompt string   `json:"firstPrompt"`
+	Title       string   `json:"title"`
+	Model       string   `json:"model"`
+	HeadCommit  string   `json:"headCommit"`
 }
 
 func toSessionJSON(s memory.Session) sessionJSON {
 	return sessionJSON{
 		s.ID, s.Project, s.Cwd, s.Branch, s.Client, jsonTime(s.StartedAt), jsonTime(s.EndedAt), s.EndReason,
-		s.Turns, s.Entries, s.FirstPrompt,
+		s.Turns, s.Entries, s.FirstPrompt, s.Title, s.Model, s.HeadCommit,
 	}
 }
 

@@ -32,11 +32,17 @@ type entryJSON struct {
 	AgentID    string          `json:"agentId"`
 	Truncated  bool            `json:"truncated"`
 	Redacted   int             `json:"redacted"`
+	CallID     string          `json:"callId"`
+	ExitCode   *int            `json:"exitCode"`
+	Files      []string        `json:"files"`
+	Model      string          `json:"model"`
+	Withdrawn  bool            `json:"withdrawn"`
 }
 
 func toEntryJSON(m memory.Entry) entryJSON {
 	return entryJSON{
 		m.ID, string(m.Kind), m.Turn, jsonTime(m.Time), m.Tool, m.ToolInput, m.ResultType, m.Text, m.AgentID, m.Truncated, m.Redacted,
+		m.CallID, m.ExitCode, append([]string{}, m.Files...), m.Model, m.Withdrawn,
 	}
 }
 
@@ -46,7 +52,7 @@ func newShowCmd(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a session, a turn, or one entry with its surroundings",
-		Long:  "Show a session (ID), a turn of it (ID:3), or one entry with its surroundings. The beginning of an id is enough where it is unique.",
+		Long:  "Show a session (ID), a turn of it (ID:3), one entry with its surroundings, or a day, week, month or year (2026-11-20, 2026-W47, 2026-11, 2026). The beginning of an id is enough where it is unique.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if before < 0 || after < 0 {
@@ -59,6 +65,11 @@ func newShowCmd(e *env) *cobra.Command {
 			defer func() { err = errors.Join(err, db.Close()) }()
 			part, err := findPart(cmd.Context(), db, args[0])
 			if err != nil {
+				if _, missing := errors.AsType[*store.NotFoundError](err); missing {
+					if ok, problem := e.showPeriod(cmd.Context(), db, args[0], asJSON); ok {
+						return problem
+					}
+				}
 				return err
 			}
 			entries, err := db.Entries(cmd.Context(), part.session.ID)
@@ -162,6 +173,12 @@ func printEntries(e *env, s memory.Session, entries []memory.Entry, marked strin
 		}
 		if m.AgentID != "" {
 			notes += "  agent " + short(m.AgentID)
+		}
+		if m.ExitCode != nil && *m.ExitCode != 0 {
+			notes += "  exit code " + strconv.Itoa(*m.ExitCode)
+		}
+		if m.Withdrawn {
+			notes += "  withdrawn"
 		}
 		if m.Redacted > 0 {
 			notes += "  " + plural(m.Redacted, "secret", "secrets") + " taken out"

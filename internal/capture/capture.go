@@ -68,6 +68,10 @@ func Run(o Options) {
 		note(o, "not a JSON object")
 		return
 	}
+	choice := choose(&o, t.cwd)
+	if !choice.Keeps(o.Event) {
+		return
+	}
 	l := line{event: o.Event, at: o.Now(), redacted: stats.Redacted, truncated: stats.Truncated || over}
 	session := t.session
 	if session == "" {
@@ -80,7 +84,9 @@ func Run(o Options) {
 		return
 	}
 	forward(o, stored)
-	follow(o, t, session)
+	if choice.Responses {
+		follow(o, t, session)
+	}
 }
 
 // kind is what capture has to know about an event; everything else is left to the readers of the spool.

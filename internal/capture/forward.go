@@ -56,6 +56,11 @@ func forward(o Options, stored []byte) {
 		note(o, "forward: "+problem(err))
 		return
 	}
+	startSink(o)
+}
+
+// startSink leaves a program behind that empties the sink's spool.
+func startSink(o Options) {
 	if o.Exe == "" {
 		return
 	}
@@ -63,6 +68,16 @@ func forward(o Options, stored []byte) {
 	if err := detach(o.Exe, append(append([]string{}, o.ReaderArgs...), "--forward"), env, string(o.Dir)); err != nil {
 		note(o, "forward: "+problem(err))
 	}
+}
+
+// CatchUp is [ReadTranscript] without waiting, for those who read the store: what it adds goes to the sink, too, where that
+// is switched on.
+func CatchUp(o Options, path, session string) (added int, err error) {
+	forwarded := forwards(o.Getenv)
+	if added, err = readTranscript(o.Dir, path, session, 0, forwarded); added > 0 && forwarded {
+		startSink(o)
+	}
+	return added, err
 }
 
 // Forward hands what waits for the sink to it, one event after another. One process at a time does so.

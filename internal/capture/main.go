@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/copilot-mem/copilot-mem/internal/config"
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
 )
 
@@ -19,6 +20,10 @@ func Main(args []string, stdin io.Reader, getenv func(string) string, readerArgs
 	dir, err := datadir.Find(getenv)
 	if err != nil {
 		return
+	}
+	if len(args) > 0 && args[0] == "--forward" {
+		c, _ := config.Load(dir.Config()) // events that a repository keeps back never come here
+		getenv = forwardEnv(getenv, c)
 	}
 	switch {
 	case len(args) == 3 && args[0] == "--read-transcript":
@@ -45,6 +50,15 @@ func Main(args []string, stdin io.Reader, getenv func(string) string, readerArgs
 			Event: args[0], Stdin: stdin, Dir: dir, Getenv: getenv, Now: time.Now, Exe: exe, ReaderArgs: readerArgs,
 		})
 	}
+}
+
+// Event captures one event of another program's making and leaves no reader behind.
+func Event(name string, stdin io.Reader, getenv func(string) string) {
+	dir, err := datadir.Find(getenv)
+	if err != nil {
+		return
+	}
+	Run(Options{Event: name, Stdin: stdin, Dir: dir, Getenv: getenv, Now: time.Now})
 }
 
 func emptySink(o Options, getenv func(string) string) {

@@ -86,6 +86,10 @@ func (p *position) move(f *os.File, info fs.FileInfo, n int64) {
 	p.sample, _ = sampleAt(f, p.offset) // a sample that could not be read costs a second reading
 }
 
+// FileID tells whether two looks at a path saw the same file: the client writes a new one when it takes something back.
+// It is 0 where the system does not say.
+func FileID(info fs.FileInfo) uint64 { return fileID(info) }
+
 func sampleAt(f *os.File, offset int64) (uint64, bool) {
 	buf := make([]byte, min(offset, tailSample))
 	if _, err := f.ReadAt(buf, offset-int64(len(buf))); err != nil {

@@ -70,6 +70,12 @@ func (d Dir) Plugin() string { return d.join("marketplace") }
 // Forward is the folder of events that wait for the forwarding sink.
 func (d Dir) Forward() string { return d.join("forward") }
 
+// Config is the file of what the user chose.
+func (d Dir) Config() string { return d.join("config.yaml") }
+
+// Backups is the folder of the store's copies: those that were asked for, and what restore and salvage put aside.
+func (d Dir) Backups() string { return d.join("backups") }
+
 func (d Dir) join(name string) string { return filepath.Join(string(d), name) }
 
 // Ensure makes the folder, for its owner alone, and tightens one that is open to others. It refuses a symlink that

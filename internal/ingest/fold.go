@@ -1,9 +1,6 @@
 package ingest
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -161,13 +158,17 @@ func (f *folder) add(l spool.Line, e hook.Event) {
 	entry := memory.Entry{
 		ID: entryID(l, e), SessionID: session, Time: at, AgentID: agent, Cwd: e.Cwd,
 		Tool: e.Tool, ToolInput: e.ToolInput, ResultType: e.ResultType,
-		Truncated: l.Truncated, Redacted: l.Redacted,
+		Truncated: l.Truncated, Redacted: l.Redacted, Sources: memory.FromHook,
+	}
+	if strings.HasPrefix(e.Name, transcriptPrefix) {
+		entry.Sources = memory.FromTranscript
 	}
 	if e.Cwd != "" {
 		entry.Project, entry.Branch = f.world.Project(e.Cwd)
 	}
 	f.touch(entry, e.TranscriptPath)
 	if content(&entry, l, e) {
+		entry.Match = match(entry, e)
 		f.out.Entries = append(f.out.Entries, entry)
 	}
 }
@@ -201,6 +202,7 @@ func content(m *memory.Entry, l spool.Line, e hook.Event) bool {
 		m.Kind = memory.KindToolCall
 	case hook.PostToolUse:
 		m.Kind, m.Text = memory.KindToolResult, e.ResultText
+		m.ExitCode = memory.ShellExit(m.Tool, m.Text)
 	case hook.PostToolUseFailure:
 		m.Kind, m.Text, m.ResultType = memory.KindError, errorText(e), "failure"
 	case hook.ErrorOccurred:
@@ -245,6 +247,31 @@ func content(m *memory.Entry, l spool.Line, e hook.Event) bool {
 	return true
 }
 
+// match is the key by which the store knows what the transcript tells again.
+func match(m memory.Entry, e hook.Event) int64 {
+	switch e.Name {
+	case hook.PreToolUse:
+		return memory.MatchKey(m.SessionID, memory.ClassCall, m.Tool, memory.CanonicalJSON(m.ToolInput))
+	case hook.PostToolUse, hook.PostToolUseFailure:
+		return memory.MatchKey(m.SessionID, memory.ClassResult, m.Tool, m.Text)
+	case "transcript.assistant.message":
+		return memory.MatchKey(m.SessionID, memory.ClassAnswer, "", m.Text)
+	case hook.ErrorOccurred:
+		return memory.MatchKey(m.SessionID, memory.ClassError, "", m.Text)
+	case hook.UserPromptSubmitted:
+		return memory.MatchKey(m.SessionID, memory.ClassSaid, "", m.Text)
+	case hook.SessionStart:
+		return memory.MatchKey(m.SessionID, memory.ClassStart, "", "")
+	case hook.SessionEnd:
+		return memory.MatchKey(m.SessionID, memory.ClassEnd, "", "")
+	case hook.SubagentStart:
+		return memory.MatchKey(m.SessionID, memory.ClassAgentStart, "", e.AgentName)
+	case hook.SubagentStop:
+		return memory.MatchKey(m.SessionID, memory.ClassAgentStop, "", e.AgentName)
+	}
+	return 0
+}
+
 // kindOf keeps an unknown event from passing for something the user said.
 func kindOf(name string) memory.Kind {
 	switch k := memory.Kind(name); k {
@@ -268,19 +295,14 @@ func entryID(l spool.Line, e hook.Event) string {
 	if e.Time.IsZero() {
 		at = l.ID
 	}
-	said := struct {
-		Session, Event, At                            string
-		Prompt, Source, Reason, Tool                  string
-		Input                                         string
-		ResultType, ResultText                        string
-		Error                                         *hook.EventError
-		ErrorContext, Agent, Response, Trigger, Asked string
-		Notification, Message, Title, Call            string
-		Payload                                       string
-	}{
-		e.SessionID, e.Name, at, e.Prompt, e.Source, e.Reason, e.Tool, canonical(e.ToolInput),
-		e.ResultType, e.ResultText, e.Error, e.ErrorContext, e.AgentID, e.Response, e.Trigger, e.CustomInstructions,
-		e.NotificationType, e.Message, e.Title, e.ToolCallID, "",
+	said := memory.Identity{
+		Session: e.SessionID, Event: e.Name, At: at, Prompt: e.Prompt, Source: e.Source, Reason: e.Reason, Tool: e.Tool,
+		Input: memory.CanonicalJSON(e.ToolInput), ResultType: e.ResultType, ResultText: e.ResultText,
+		ErrorContext: e.ErrorContext, Agent: e.AgentID, Response: e.Response, Trigger: e.Trigger, Asked: e.CustomInstructions,
+		Notification: e.NotificationType, Message: e.Message, Title: e.Title, Call: e.ToolCallID,
+	}
+	if e.Error != nil {
+		said.Error = e.Error
 	}
 	switch _, known := hook.CanonicalName(e.Name); {
 	case strings.HasPrefix(e.Name, transcriptPrefix):
@@ -289,27 +311,7 @@ func entryID(l spool.Line, e hook.Event) string {
 			said.At, said.Message, said.Agent = "", "", ""
 		}
 	case !known:
-		said.Payload = canonical(l.Payload)
+		said.Payload = memory.CanonicalJSON(l.Payload)
 	}
-	b, err := json.Marshal(said)
-	if err != nil {
-		panic(err) // strings only
-	}
-	sum := sha256.Sum256(b)
-	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:20]
-}
-
-// canonical writes a JSON value with its keys in order, so that the order of a dialect does not matter.
-func canonical(raw json.RawMessage) string {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if len(raw) == 0 || d.Decode(&v) != nil {
-		return string(raw)
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return string(raw)
-	}
-	return string(b)
+	return said.ID()
 }

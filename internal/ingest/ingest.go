@@ -5,7 +5,9 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -19,6 +21,8 @@ type Writer interface {
 	Add(ctx context.Context, sessions []memory.Session, entries []memory.Entry) (added, duplicates int, err error)
 	// AgentSession returns the session in which a sub-agent ran, or "".
 	AgentSession(ctx context.Context, agent string) (string, error)
+	// KnowProject learns the mark of a repository without a remote, so that it is known again when its folder is moved.
+	KnowProject(ctx context.Context, project, mark string, gone func(folder string) bool) error
 }
 
 // Report counts what an ingest did. Failed lines are kept beside the spool.
@@ -35,7 +39,7 @@ const UnfoldedFile = "unfolded.jsonl"
 // Run ingests everything that waits. Two runs at once are harmless.
 func Run(ctx context.Context, sp spool.Spool, w Writer) (Report, error) {
 	var r Report
-	projects := map[string][2]string{}
+	places := Places(ctx, w)
 	drained, err := sp.Drain(batch, func(lines []spool.Line) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -43,12 +47,11 @@ func Run(ctx context.Context, sp spool.Spool, w Writer) (Report, error) {
 		var lookup error
 		folded := Fold(lines, World{
 			Project: func(dir string) (string, string) {
-				p, ok := projects[dir]
-				if !ok {
-					p[0], p[1] = ProjectOf(dir)
-					projects[dir] = p
+				p, err := places(dir)
+				if err != nil {
+					lookup = err
 				}
-				return p[0], p[1]
+				return p.Project, p.Branch
 			},
 			AgentSession: func(agent string) string {
 				id, err := w.AgentSession(ctx, agent)
@@ -79,6 +82,26 @@ func Run(ctx context.Context, sp spool.Spool, w Writer) (Report, error) {
 		return r, fmt.Errorf("ingest: %w", err)
 	}
 	return r, nil
+}
+
+// Places gives [PlaceOf], asked once for each folder, and tells the writer of repositories that may be moved.
+func Places(ctx context.Context, w Writer) func(dir string) (Place, error) {
+	known := map[string]Place{}
+	return func(dir string) (Place, error) {
+		p, ok := known[dir]
+		if ok {
+			return p, nil
+		}
+		p = PlaceOf(dir)
+		known[dir] = p
+		if p.Mark == "" {
+			return p, nil
+		}
+		return p, w.KnowProject(ctx, p.Project, p.Mark, func(folder string) bool {
+			_, err := os.Stat(folder)
+			return filepath.IsAbs(folder) && errors.Is(err, fs.ErrNotExist)
+		})
+	}
 }
 
 // unfolded is a line of [UnfoldedFile]: the line of the spool, and why it is no event.

@@ -86,7 +86,8 @@ type full struct{}
 func (full) Add(context.Context, []memory.Session, []memory.Entry) (int, int, error) {
 	return 0, 0, errors.New("disk full")
 }
-func (full) AgentSession(context.Context, string) (string, error) { return "", nil }
+func (full) AgentSession(context.Context, string) (string, error)                 { return "", nil }
+func (full) KnowProject(context.Context, string, string, func(string) bool) error { return nil }
 
 func TestNothingIsLostWhenTheStoreFails(t *testing.T) {
 	sp := newSpool(t, spoolLine("1", "userPromptSubmitted", `{"sessionId":"s1","timestamp":1795257460001,"cwd":"/x","prompt":"x"}`))

@@ -3,58 +3,109 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-// ProjectOf returns what a folder belongs to: "host/owner/name" of the git remote, else the folder of the repository's
-// main work tree, else the folder itself. Subfolders and work trees give the same. The branch is empty outside git, and
-// when none is checked out. Only files are read; no program is run.
+// Place is what a folder belongs to.
+type Place struct {
+	Project string // "host/owner/name" of the git remote, else the main work tree, else the folder; empty in a temporary one
+	Branch  string // empty outside git, and when none is checked out
+	Git     bool
+	// Mark tells a repository without a remote wherever its folder is moved to; empty where there is none.
+	Mark string
+}
+
+// ProjectOf returns the project and the branch of a folder. Subfolders and work trees give the same. Only files are read;
+// no program is run.
 func ProjectOf(dir string) (project, branch string) {
-	project, branch, ok := GitProject(dir)
-	if !ok && dir != "" {
-		return filepath.Clean(dir), ""
-	}
-	return project, branch
+	p := PlaceOf(dir)
+	return p.Project, p.Branch
 }
 
 // GitProject is [ProjectOf] for a folder inside git; ok is false outside.
 func GitProject(dir string) (project, branch string, ok bool) {
+	p := PlaceOf(dir)
+	return p.Project, p.Branch, p.Git
+}
+
+// PlaceOf returns what a folder belongs to. A folder for temporary files outside git is no project.
+func PlaceOf(dir string) Place {
+	if p, ok := gitPlace(dir); ok || dir == "" || Temporary(dir) {
+		return p
+	}
+	return Place{Project: filepath.Clean(dir)}
+}
+
+// Temporary reports whether a folder is one of the system's for temporary files, or in one.
+func Temporary(dir string) bool {
+	roots := []string{os.TempDir()}
+	if filepath.Separator == '/' {
+		roots = append(roots, "/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders", "/dev/shm")
+	}
+	dir = filepath.Clean(dir)
+	for _, r := range roots {
+		if rel, err := filepath.Rel(filepath.Clean(r), dir); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
+func gitPlace(dir string) (p Place, ok bool) {
 	if !filepath.IsAbs(dir) {
-		return "", "", false
+		return p, false
 	}
 	top, gitDir, ok := findGit(filepath.Clean(dir))
 	if !ok {
-		return "", "", false
+		return p, false
 	}
+	p.Git = true
 	common := gitDir
 	if rel := firstLine(filepath.Join(gitDir, "commondir")); rel != "" {
 		common = join(gitDir, rel)
 	}
-	branch, _ = strings.CutPrefix(firstLine(filepath.Join(gitDir, "HEAD")), "ref: refs/heads/")
-	if strings.Contains(branch, "ref: ") || isHash(branch) {
-		branch = ""
+	p.Branch, _ = strings.CutPrefix(firstLine(filepath.Join(gitDir, "HEAD")), "ref: refs/heads/")
+	if strings.Contains(p.Branch, "ref: ") || isHash(p.Branch) {
+		p.Branch = ""
 	}
 	if remote := remoteURL(filepath.Join(common, "config")); remote != "" {
-		if project = normalRemote(remote); project != "" {
-			return project, branch, true
+		if p.Project = normalRemote(remote); p.Project != "" && !filepath.IsAbs(p.Project) {
+			return p, true
 		}
+	}
+	p.Mark = mark(common)
+	if p.Project != "" {
+		return p, true
 	}
 	// The main work tree holds the common directory; that of a submodule lies elsewhere and of a bare repository is none.
 	switch {
 	case filepath.Base(common) == ".git":
-		project = filepath.Dir(common)
+		p.Project = filepath.Dir(common)
 	case common != gitDir:
-		project = common
+		p.Project = common
 	default:
-		project = top
+		p.Project = top
 	}
-	if real, err := filepath.EvalSymlinks(project); err == nil {
-		project = real
+	if real, err := filepath.EvalSymlinks(p.Project); err == nil {
+		p.Project = real
 	}
-	return project, branch, true
+	return p, true
+}
+
+// mark is made of the first line of the reflog: who made which first commit when. It goes with the folder, and a clone has
+// one of its own.
+func mark(common string) string {
+	line := firstLine(filepath.Join(common, "logs", "HEAD"))
+	if line == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(line))
+	return hex.EncodeToString(sum[:16])
 }
 
 // findGit walks up from dir to the folder that has a git directory.
@@ -103,13 +154,16 @@ func isHash(s string) bool {
 	return len(s) >= 40 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// remoteURL reads the URL of the remote origin, or of the first one, from a git configuration.
+// remoteURL reads from a git configuration the URL of the remote that the repository is about: of the one that
+// `gh repo set-default` chose, else of upstream, which is what a fork is a fork of, else of origin, else of the first one.
 func remoteURL(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return ""
 	}
-	first, name := "", ""
+	name := ""
+	urls := map[string]string{}
+	first, chosen := "", ""
 	for s := bufio.NewScanner(bytes.NewReader(b)); s.Scan(); {
 		line := strings.TrimSpace(s.Text())
 		if strings.HasPrefix(line, "[") {
@@ -120,18 +174,30 @@ func remoteURL(path string) string {
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
-		if !ok || name == "" || !strings.EqualFold(strings.TrimSpace(key), "url") {
+		if !ok || name == "" {
 			continue
 		}
 		value = strings.Trim(strings.TrimSpace(value), `"`)
-		if name == "origin" {
-			return value
-		}
-		if first == "" {
-			first = value
+		switch strings.ToLower(strings.TrimSpace(key)) {
+		case "gh-resolved":
+			if value == "base" {
+				chosen = name
+			}
+		case "url":
+			if urls[name] == "" {
+				urls[name] = value
+			}
+			if first == "" {
+				first = name
+			}
 		}
 	}
-	return first
+	for _, n := range []string{chosen, "upstream", "origin", first} {
+		if urls[n] != "" {
+			return urls[n]
+		}
+	}
+	return ""
 }
 
 // normalRemote makes one name of all spellings of a remote, without user, password and port; a path of this machine

@@ -37,6 +37,10 @@ func TestProjectOf(t *testing.T) {
 	write(t, p("local", ".git", "worktrees", "wt", "HEAD"), "ref: refs/heads/w\n")
 	write(t, p("local", ".git", "worktrees", "wt", "commondir"), "../..\n")
 	write(t, p("localwt", ".git"), "gitdir: ../local/.git/worktrees/wt\n")
+	write(t, p("fork", ".git", "HEAD"), "ref: refs/heads/main\n")
+	write(t, p("fork", ".git", "config"), "[remote \"origin\"]\n\turl = git@github.com:me/app.git\n[remote \"upstream\"]\n\turl = https://github.com/acme/app\n")
+	write(t, p("chosen", ".git", "HEAD"), "0123456789012345678901234567890123456789\n")
+	write(t, p("chosen", ".git", "config"), "[remote \"origin\"]\n\turl = git@github.com:me/app.git\n[remote \"up\"]\n\turl = https://github.com/acme/other\n\tgh-resolved = base\n")
 	write(t, p("plain", "file"), "")
 	write(t, p("nogit", ".git", "odd"), "")
 	for _, tt := range []struct{ dir, project, branch string }{
@@ -47,8 +51,11 @@ func TestProjectOf(t *testing.T) {
 		{p("app", "lib"), p("app", "lib"), ""},
 		{p("local"), p("local"), "main"},
 		{p("localwt"), p("local"), "w"},
-		{p("plain"), p("plain"), ""},
-		{p("nogit"), p("nogit"), ""},
+		{p("fork"), "github.com/acme/app", "main"},
+		{p("chosen"), "github.com/acme/other", ""},
+		{p("plain"), "", ""}, // temporary
+		{p("nogit"), "", ""},
+		{"/srv/plain/", filepath.FromSlash("/srv/plain"), ""},
 		{"", "", ""},
 	} {
 		if project, branch := ProjectOf(tt.dir); project != tt.project || branch != tt.branch {
@@ -77,6 +84,34 @@ func TestNormalRemote(t *testing.T) {
 	} {
 		if got := normalRemote(in); got != want {
 			t.Errorf("normalRemote(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestMarkGoesWithTheFolder(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"one", "two"} {
+		write(t, filepath.Join(root, name, ".git", "HEAD"), "ref: refs/heads/main\n")
+		write(t, filepath.Join(root, name, ".git", "logs", "HEAD"), "0000 1111 Ann <a@example.com> 1795257460 +0000\tcommit (initial): "+name+"\n")
+	}
+	one, two := PlaceOf(filepath.Join(root, "one")), PlaceOf(filepath.Join(root, "two"))
+	if one.Mark == "" || one.Mark == two.Mark {
+		t.Errorf("marks %q and %q: want two that differ", one.Mark, two.Mark)
+	}
+	if err := os.Rename(filepath.Join(root, "one"), filepath.Join(root, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	if got := PlaceOf(filepath.Join(root, "moved")); got.Mark != one.Mark || got.Project == one.Project {
+		t.Errorf("after a move: %+v, was %+v", got, one)
+	}
+}
+
+func TestTemporary(t *testing.T) {
+	for dir, want := range map[string]bool{
+		t.TempDir(): true, os.TempDir(): true, "/tmp/x/y": true, "/var/tmp": true, "/tmpx": false, "/home/ann/tmp": false, "/": false,
+	} {
+		if got := Temporary(filepath.FromSlash(dir)); got != want && filepath.Separator == '/' {
+			t.Errorf("Temporary(%s) = %t", dir, got)
 		}
 	}
 }

@@ -14,27 +14,41 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
 
-// Add stores sessions and entries in one transaction. An entry whose id is known counts as a duplicate, one that was
-// forgotten stays away. Turns, times and counts of the touched sessions are worked out again.
+// Add stores sessions and entries in one transaction. An entry whose id is known counts as a duplicate, and so does one of
+// which another source told; one that was forgotten stays away. Turns, times and counts of the touched sessions are worked
+// out again.
 func (db *DB) Add(ctx context.Context, sessions []memory.Session, entries []memory.Entry) (added, duplicates int, err error) {
-	if len(sessions) == 0 && len(entries) == 0 {
-		return 0, 0, nil
+	c, err := db.addAll(ctx, sessions, entries, nil)
+	return c.Added, c.Duplicates, err
+}
+
+// addAll is Add, with a last word in the same transaction.
+func (db *DB) addAll(ctx context.Context, sessions []memory.Session, entries []memory.Entry, last func(*writer) error) (memory.Change, error) {
+	return db.addAs(ctx, sessions, entries, false, last)
+}
+
+func (db *DB) addAs(ctx context.Context, sessions []memory.Session, entries []memory.Entry, exact bool, last func(*writer) error) (c memory.Change, err error) {
+	if len(sessions) == 0 && len(entries) == 0 && last == nil {
+		return c, nil
 	}
 	ordered := slices.Clone(entries)
 	slices.SortStableFunc(ordered, func(a, b memory.Entry) int { return a.Time.Compare(b.Time) })
 	err = db.write(ctx, func(tx *sql.Tx) error {
-		w := &writer{ctx: ctx, tx: tx, tokens: db.tokens, oldest: map[string]int64{}, gone: map[string]int64{}}
+		w := &writer{ctx: ctx, tx: tx, tokens: db.tokens, exact: exact, oldest: map[string]int64{}, at: map[int64]int{}, projects: map[string]string{}}
 		defer w.close()
 		if err := w.add(sessions, ordered); err != nil {
 			return err
 		}
-		added, duplicates = w.added, w.duplicates
-		return nil
+		c = memory.Change{Added: w.added, Duplicates: w.duplicates, Merged: w.merged}
+		if last == nil {
+			return nil
+		}
+		return last(w)
 	})
 	if err != nil {
-		return 0, 0, db.explain("write store", err)
+		return c, db.explain("write store", err)
 	}
-	return added, duplicates, nil
+	return c, nil
 }
 
 // writer is one transaction of Add.
@@ -43,11 +57,15 @@ type writer struct {
 	tx                *sql.Tx
 	tokens            func(string) string
 	stmts             []*sql.Stmt
-	isForgotten       *sql.Stmt // time of a forgotten id
+	tombs             *tombstones
+	merge             *merger
+	exact             bool // only an equal id makes two entries one
 	added, duplicates int
-	rows              []row            // new, not yet in the index
-	oldest            map[string]int64 // session → time of its first new entry
-	gone              map[string]int64 // session → time up to which it was forgotten
+	merged            int
+	rows              []row             // not yet in the index
+	at                map[int64]int     // seq → index in rows
+	oldest            map[string]int64  // session → time of its first new entry
+	projects          map[string]string // answers of project
 }
 
 type row struct {
@@ -70,7 +88,11 @@ func (w *writer) prepare(query string) (*sql.Stmt, error) {
 }
 
 func (w *writer) add(sessions []memory.Session, entries []memory.Entry) (err error) {
-	if w.isForgotten, err = w.prepare("SELECT time FROM forgotten WHERE id = ?"); err != nil {
+	if w.tombs, err = openTombstones(w.ctx, w.tx); err != nil {
+		return err
+	}
+	defer w.tombs.close()
+	if w.merge, err = w.openMerger(); err != nil {
 		return err
 	}
 	withEntry := map[string]bool{}
@@ -83,7 +105,7 @@ func (w *writer) add(sessions []memory.Session, entries []memory.Entry) (err err
 	}
 	known := map[string]bool{}
 	for _, s := range sessions {
-		until, err := w.forgotten(s.ID)
+		until, err := w.sessionForgotten(s)
 		if err != nil {
 			return err
 		}
@@ -113,7 +135,11 @@ func (w *writer) add(sessions []memory.Session, entries []memory.Entry) (err err
 	}
 	for i := range entries {
 		e := &entries[i]
-		gone, err := w.entryForgotten(e)
+		project, err := w.project(cmp.Or(e.Project, byID[e.SessionID].Project))
+		if err != nil {
+			return err
+		}
+		gone, err := w.tombs.forgotten(e, project)
 		if err != nil {
 			return err
 		}
@@ -153,39 +179,23 @@ func (w *writer) add(sessions []memory.Session, entries []memory.Entry) (err err
 	return nil
 }
 
-func (w *writer) forgotten(session string) (until int64, err error) {
-	if t, ok := w.gone[session]; ok {
-		return t, nil
-	}
-	until, err = w.forgottenTime(forgottenSession + session)
-	w.gone[session] = until
-	return until, err
-}
-
-// forgottenTime is 0 for what was not forgotten.
-func (w *writer) forgottenTime(id string) (at int64, err error) {
-	err = w.isForgotten.QueryRowContext(w.ctx, id).Scan(&at)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	return at, err
-}
-
-func (w *writer) entryForgotten(e *memory.Entry) (bool, error) {
-	until, err := w.forgotten(e.SessionID)
+// sessionForgotten is the time up to which a session was forgotten, 0 where it was not or began after it.
+func (w *writer) sessionForgotten(s memory.Session) (int64, error) {
+	project, err := w.project(s.Project)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	if until > 0 && e.Time.UnixMilli() <= until {
-		return true, nil
+	until, err := w.tombs.sessionUntil(s.ID, project)
+	until = max(until, w.tombs.from-1)
+	if err != nil || until > 0 && !s.StartedAt.IsZero() && s.StartedAt.UnixMilli() > until {
+		return 0, err
 	}
-	at, err := w.forgottenTime(e.ID)
-	return at != 0, err
+	return max(until, 0), nil
 }
 
 const putSession = `
-INSERT INTO sessions (id, project, cwd, branch, client, started_at, ended_at, end_reason, transcript_path, turns, entries, first_prompt)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')
+INSERT INTO sessions (id, project, cwd, branch, client, started_at, ended_at, end_reason, transcript_path, title, model, head_commit, turns, entries, first_prompt)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')
 ON CONFLICT (id) DO UPDATE SET
   project = iif(project = '', excluded.project, project),
   cwd = iif(cwd = '', excluded.cwd, cwd),
@@ -193,53 +203,91 @@ ON CONFLICT (id) DO UPDATE SET
   started_at = iif(started_at = 0 OR (excluded.started_at > 0 AND excluded.started_at < started_at), excluded.started_at, started_at),
   ended_at = iif(excluded.ended_at > 0, excluded.ended_at, ended_at),
   end_reason = iif(excluded.ended_at > 0, excluded.end_reason, end_reason),
-  transcript_path = iif(excluded.transcript_path = '', transcript_path, excluded.transcript_path)`
+  transcript_path = iif(excluded.transcript_path = '', transcript_path, excluded.transcript_path),
+  title = iif(excluded.title = '', title, excluded.title),
+  model = iif(excluded.model = '', model, excluded.model),
+  head_commit = iif(head_commit = '', excluded.head_commit, head_commit)`
 
 func (w *writer) putSession(stmt *sql.Stmt, s memory.Session) error {
-	_, err := stmt.ExecContext(w.ctx, s.ID, s.Project, s.Cwd, s.Branch, cmp.Or(s.Client, "copilot"),
-		millis(s.StartedAt), millis(s.EndedAt), s.EndReason, s.TranscriptPath)
+	project, err := w.project(s.Project)
+	if err != nil {
+		return err
+	}
+	if gone, err := w.tombs.titleForgotten(s); err != nil {
+		return err
+	} else if gone {
+		s.Title = ""
+	}
+	_, err = stmt.ExecContext(w.ctx, s.ID, project, s.Cwd, s.Branch, cmp.Or(s.Client, "copilot"),
+		millis(s.StartedAt), millis(s.EndedAt), s.EndReason, s.TranscriptPath, s.Title, s.Model, s.HeadCommit)
 	return err
 }
 
 // An entry without a folder (a message of the transcript) gets that of its session.
 const insertEntry = `
-INSERT OR IGNORE INTO entries (id, session_id, kind, turn, time, tool, tool_input, result_type, text, agent_id, cwd, branch, project, truncated, redacted)
-SELECT ?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9, iif(?10 = '', cwd, ?10), iif(?10 = '', branch, ?11), iif(?12 = '', project, ?12), ?13, ?14
+INSERT INTO entries (id, session_id, kind, turn, time, tool, tool_input, result_type, text, agent_id, cwd, branch, project, truncated, redacted,
+  call_id, exit_code, files, model, withdrawn, sources, match)
+SELECT ?1, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9, iif(?10 = '', cwd, ?10), iif(?10 = '', branch, ?11), iif(?12 = '', project, ?12), ?13, ?14,
+  ?15, ?16, ?17, ?18, ?19, ?20, ?21
 FROM sessions WHERE id = ?2`
 
+// insert stores an entry, unless its id is known or another source told of it: then it adds what is new.
 func (w *writer) insert(stmt *sql.Stmt, e *memory.Entry) error {
-	at := e.Time.UnixMilli()
-	res, err := stmt.ExecContext(w.ctx, e.ID, e.SessionID, string(e.Kind), at, e.Tool, string(e.ToolInput), e.ResultType,
-		e.Text, e.AgentID, e.Cwd, e.Branch, e.Project, e.Truncated, e.Redacted)
+	seq, err := w.merge.known(w, e.ID)
+	if err == nil && seq == 0 && !w.exact {
+		seq, err = w.merge.other(w, e)
+	}
 	if err != nil {
 		return err
 	}
-	n, err := res.RowsAffected()
-	if err != nil {
-		return err
-	}
-	if n == 0 {
+	if seq != 0 {
 		w.duplicates++
-		return nil
+		return w.merge.join(w, seq, e)
 	}
-	seq, err := res.LastInsertId()
+	at := e.Time.UnixMilli()
+	exit, files := nullable(*e)
+	project, err := w.project(e.Project)
 	if err != nil {
+		return err
+	}
+	res, err := stmt.ExecContext(w.ctx, e.ID, e.SessionID, string(e.Kind), at, e.Tool, string(e.ToolInput), e.ResultType,
+		e.Text, e.AgentID, e.Cwd, e.Branch, project, e.Truncated, e.Redacted,
+		e.CallID, exit, files, e.Model, e.Withdrawn, int(sourcesOf(e)), e.Match)
+	if err != nil {
+		return err
+	}
+	if seq, err = res.LastInsertId(); err != nil {
 		return err
 	}
 	w.added++
-	if t, ok := w.oldest[e.SessionID]; !ok || at < t {
-		w.oldest[e.SessionID] = at
-	}
-	w.rows = append(w.rows, row{seq, e})
+	w.touched(e.SessionID, at)
+	w.index(seq, e)
 	return nil
+}
+
+// index puts a row into the index at the end of the transaction.
+func (w *writer) index(seq int64, e *memory.Entry) {
+	if i, ok := w.at[seq]; ok {
+		w.rows[i].entry = e
+		return
+	}
+	w.at[seq] = len(w.rows)
+	w.rows = append(w.rows, row{seq, e})
+}
+
+// touched remembers from when on the turns of a session have to be counted again.
+func (w *writer) touched(session string, at int64) {
+	if t, ok := w.oldest[session]; !ok || at < t {
+		w.oldest[session] = at
+	}
 }
 
 // total works out what a session's row says of its entries. Turns before the first new entry stand.
 func (w *writer) total(id string) error {
 	if from, ok := w.oldest[id]; ok {
 		if _, err := w.tx.ExecContext(w.ctx, `
-WITH base AS (SELECT count(*) AS n FROM entries WHERE session_id = ?1 AND time < ?2 AND kind = 'prompt'),
-     t AS (SELECT seq, sum(kind = 'prompt') OVER (ORDER BY time, seq) + base.n AS turn FROM entries, base WHERE session_id = ?1 AND time >= ?2)
+WITH t AS (SELECT seq, sum(kind = 'prompt') OVER (ORDER BY time, seq)
+  + (SELECT count(*) FROM entries WHERE session_id = ?1 AND time < ?2 AND kind = 'prompt') AS turn FROM entries WHERE session_id = ?1 AND time >= ?2)
 UPDATE entries SET turn = t.turn FROM t WHERE entries.seq = t.seq AND entries.turn <> t.turn`, id, from); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 
 // Hint says what to do.
 func (e *DamagedError) Hint() string {
-	return "move the file away: a new store is made, and events that were not ingested still wait in the spool"
+	return "run `copilot-mem repair`: it keeps what can be read, and takes the rest from backups and transcripts; new events wait meanwhile"
 }
 
 // NotFoundError says that no id starts with Prefix.

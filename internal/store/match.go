@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/copilot-mem/copilot-mem/internal/memory"
@@ -30,6 +31,7 @@ func (db *DB) Match(ctx context.Context, q memory.Query, terms [][]string, all b
 	if q.Kind == "" {
 		c.add("e.kind <> 'notification'")
 	}
+	c.add(notReplaced)
 	expr := expression(terms, all)
 	var query string
 	switch {
@@ -55,6 +57,10 @@ func (db *DB) Match(ctx context.Context, q memory.Query, terms [][]string, all b
 	}, query, append(c.args, limit)...)
 	return hits, err
 }
+
+// notReplaced leaves out the notes that others took the place of.
+const notReplaced = `NOT (e.kind = 'note' AND e.id IN (SELECT json_extract(n.tool_input, '$.replaces') FROM entries n
+WHERE n.kind = 'note' AND json_valid(n.tool_input) AND json_extract(n.tool_input, '$.replaces') IS NOT NULL))`
 
 // expression writes the terms in the index's query language. Every word is quoted, so that no text is syntax.
 func expression(terms [][]string, all bool) string {
@@ -129,7 +135,15 @@ func (c *conditions) entries(q memory.Query) {
 	}
 }
 
-// project lets "app" and "acme/app" name "github.com/acme/app".
+// project lets "app" and "acme/app" name "github.com/acme/app", follows the names that were merged into another, and takes
+// a folder for what happened in it or below.
 func (c *conditions) project(column, name string) {
-	c.add(fmt.Sprintf("(%[1]s = ? OR substr(%[1]s, -length(?)) = ?)", column), name, "/"+name, "/"+name)
+	cond := fmt.Sprintf("(%[1]s = ? OR substr(%[1]s, -length(?)) = ? OR %[1]s = (SELECT project FROM project_aliases WHERE name = ?)", column)
+	args := []any{name, "/" + name, "/" + name, name}
+	if table, _, ok := strings.Cut(column, "."); ok && filepath.IsAbs(name) {
+		below := strings.TrimSuffix(name, string(filepath.Separator)) + string(filepath.Separator)
+		cond += fmt.Sprintf(" OR %[1]s.cwd = ? OR substr(%[1]s.cwd, 1, length(?)) = ?", table)
+		args = append(args, name, below, below)
+	}
+	c.add(cond+")", args...)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"os"
@@ -10,14 +11,16 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
 
-const entryColumns = `e.id, e.session_id, e.kind, e.turn, e.time, e.tool, e.tool_input, e.result_type, e.text, e.agent_id, e.cwd, e.branch, e.project, e.truncated, e.redacted`
+const entryColumns = `e.id, e.session_id, e.kind, e.turn, e.time, e.tool, e.tool_input, e.result_type, e.text, e.agent_id, e.cwd, e.branch, e.project, e.truncated, e.redacted, e.call_id, e.exit_code, e.files, e.model, e.withdrawn, e.sources, e.match`
 
 func scanEntry(scan func(...any) error, e *memory.Entry, more ...any) error {
-	var kind, input string
+	var kind, input, files string
 	var at int64
+	var exit sql.NullInt64
 	err := scan(append([]any{
 		&e.ID, &e.SessionID, &kind, &e.Turn, &at, &e.Tool, &input, &e.ResultType, &e.Text, &e.AgentID,
 		&e.Cwd, &e.Branch, &e.Project, &e.Truncated, &e.Redacted,
+		&e.CallID, &exit, &files, &e.Model, &e.Withdrawn, &e.Sources, &e.Match,
 	}, more...)...)
 	if err != nil {
 		return err
@@ -26,16 +29,23 @@ func scanEntry(scan func(...any) error, e *memory.Entry, more ...any) error {
 	if input != "" {
 		e.ToolInput = json.RawMessage(input)
 	}
+	if exit.Valid {
+		code := int(exit.Int64)
+		e.ExitCode = &code
+	}
+	if files != "" {
+		return json.Unmarshal([]byte(files), &e.Files)
+	}
 	return nil
 }
 
-const sessionColumns = `s.id, s.project, s.cwd, s.branch, s.client, s.started_at, s.ended_at, s.end_reason, s.transcript_path, s.turns, s.entries, s.first_prompt`
+const sessionColumns = `s.id, s.project, s.cwd, s.branch, s.client, s.started_at, s.ended_at, s.end_reason, s.transcript_path, s.title, s.model, s.head_commit, s.turns, s.entries, s.first_prompt`
 
 func scanSession(scan func(...any) error) (memory.Session, error) {
 	var s memory.Session
 	var started, ended int64
 	err := scan(&s.ID, &s.Project, &s.Cwd, &s.Branch, &s.Client, &started, &ended, &s.EndReason, &s.TranscriptPath,
-		&s.Turns, &s.Entries, &s.FirstPrompt)
+		&s.Title, &s.Model, &s.HeadCommit, &s.Turns, &s.Entries, &s.FirstPrompt)
 	s.StartedAt, s.EndedAt = fromMillis(started), fromMillis(ended)
 	return s, err
 }

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -64,6 +65,10 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if err := retry(ctx, func() error { return db.migrate(ctx) }); err != nil {
 		return nil, errors.Join(db.explain("open store", err), pool.Close())
 	}
+	// Somebody was stopped between deleting and taking the bytes out; what still waits for a reader waits on.
+	if err := db.Scrub(ctx); err != nil && ctx.Err() != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
 	return db, nil
 }
 
@@ -105,8 +110,21 @@ func prepare(path string) error {
 	return nil
 }
 
-// dsn names the file and its settings. busy_timeout comes first: the others already wait for locks.
+// dsn names the file and its settings. busy_timeout comes first: the others already wait for locks. A spool file is deleted
+// when its lines are committed, so a commit has to be on the disk.
 func dsn(path string) (string, error) {
+	settings := []string{"_txlock=immediate"}
+	for _, p := range []string{
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
+		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)",
+	} {
+		settings = append(settings, "_pragma="+url.QueryEscape(p))
+	}
+	return fileURI(path, settings...)
+}
+
+// fileURI names a file as SQLite wants it.
+func fileURI(path string, query ...string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -115,16 +133,11 @@ func dsn(path string) (string, error) {
 	if !strings.HasPrefix(slash, "/") {
 		slash = "/" + slash // C:/…
 	}
-	q := url.Values{}
-	for _, p := range []string{
-		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
-		"journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)", "secure_delete(1)",
-	} {
-		q.Add("_pragma", p)
-	}
-	q.Set("_txlock", "immediate")
-	return (&url.URL{Scheme: "file", Path: slash, RawQuery: q.Encode()}).String(), nil
+	return (&url.URL{Scheme: "file", Path: slash, RawQuery: strings.Join(query, "&")}).String(), nil
 }
+
+// steps are what a migration does after its file, where SQL is not enough.
+var steps = map[string]func(context.Context, *sql.Tx) error{"0003_forget.sql": adoptForgotten}
 
 // migrate applies the numbered files that the store does not have yet, all in one transaction.
 func (db *DB) migrate(ctx context.Context) error {
@@ -161,6 +174,11 @@ func (db *DB) migrate(ctx context.Context) error {
 		}
 		if _, err := tx.ExecContext(ctx, string(text)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+		if step := steps[path.Base(name)]; step != nil {
+			if err := step(ctx, tx); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(files))); err != nil {

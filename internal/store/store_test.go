@@ -57,7 +57,7 @@ func openNew(tb testing.TB) *DB {
 func entry(id, session string, kind memory.Kind, second int, text string) memory.Entry {
 	return memory.Entry{
 		ID: id, SessionID: session, Kind: kind, Time: t0.Add(time.Duration(second) * time.Second), Text: text,
-		Cwd: "/src/app", Project: "github.com/acme/app", Branch: "main",
+		Sources: memory.FromHook, Cwd: "/src/app", Project: "github.com/acme/app", Branch: "main",
 	}
 }
 
@@ -397,6 +397,12 @@ func childStep(ctx context.Context, db *DB, name string, i int) error {
 		}
 		return err
 	}
+	if strings.HasPrefix(name, "import") {
+		text := fmt.Sprintf("{\"copilotMemExport\":1}\n{\"session\":{\"id\":\"imported-%d\"}}\n", i%10)
+		text += fmt.Sprintf("{\"entry\":{\"id\":\"%s-%d\",\"sessionId\":\"imported-%d\",\"kind\":\"prompt\",\"time\":%d,\"text\":\"imported\",\"match\":\"0\"}}\n", name, i, i%10, i)
+		_, _, err := db.ImportExport(ctx, strings.NewReader(text))
+		return err
+	}
 	_, _, err := db.Add(ctx, nil, []memory.Entry{
 		entry(fmt.Sprint(name, "-", i), "shared", memory.KindPrompt, i, "word of "+name),
 		entry(fmt.Sprint("both-", i), "shared", memory.KindResponse, i, "word of both"),
@@ -405,7 +411,7 @@ func childStep(ctx context.Context, db *DB, name string, i int) error {
 }
 
 func TestManyProcesses(t *testing.T) {
-	const writers, readers = 8, 3
+	const writers, readers, importers = 8, 3, 1
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -413,9 +419,12 @@ func TestManyProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data", "memory.db")
 	var all []*exec.Cmd
 	var gates []interface{ Close() error }
-	for i := range writers + readers {
+	for i := range writers + readers + importers {
 		name := fmt.Sprint("writer", i)
-		if i >= writers {
+		switch {
+		case i >= writers+readers:
+			name = "import"
+		case i >= writers:
 			name = fmt.Sprint("reader", i)
 		}
 		cmd := exec.CommandContext(t.Context(), exe)
@@ -460,5 +469,11 @@ func TestManyProcesses(t *testing.T) {
 	}
 	if hits := match(t, db, memory.Query{Limit: 1000}, "word"); len(hits) != len(entries) {
 		t.Errorf("the index finds %d of %d entries", len(hits), len(entries))
+	}
+	if hits := match(t, db, memory.Query{Limit: 1000}, "imported"); len(hits) != childEntries {
+		t.Errorf("%d of %d imported entries", len(hits), childEntries)
+	}
+	if err := db.Check(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
