@@ -33,8 +33,7 @@ func newSource(entries []memory.Entry) (*source, error) {
 	return &source{entries, x, projects}, err
 }
 
-func (s *source) Find(_ context.Context, a search.Ask) ([]search.Found, error) {
-	q := index.Query{Terms: a.Terms, Near: a.Near, After: a.After, Session: a.Session, Limit: a.Limit}
+func (s *source) Find(_ context.Context, a memory.Query, q index.Query) ([]memory.Entry, []index.Hit, error) {
 	if a.Project != "" {
 		q.Projects = []uint32{s.projects[a.Project]}
 	}
@@ -45,19 +44,18 @@ func (s *source) Find(_ context.Context, a search.Ask) ([]search.Found, error) {
 		q.Until = a.Until.UnixMilli()
 	}
 	hits, err := s.index.Search(q)
-	var out []search.Found
+	var out []memory.Entry
 	for _, h := range hits {
-		out = append(out, search.Found{Entry: s.entries[h.Seq], Own: h.Own, Near: h.Near, Session: h.Session, Groups: h.Groups})
+		out = append(out, s.entries[h.Seq])
 	}
-	return out, err
+	return out, hits, err
 }
 
-func (s *source) Starting(_ context.Context, word string, limit int) ([]index.WordCount, error) {
+func (s *source) Words(_ context.Context, word string, near bool, limit int) ([]index.WordCount, error) {
+	if near {
+		return s.index.Close(word, limit)
+	}
 	return s.index.Starting(word, limit)
-}
-
-func (s *source) Close(_ context.Context, word string, limit int) ([]index.WordCount, error) {
-	return s.index.Close(word, limit)
 }
 
 func (s *source) Newest(_ context.Context, q memory.Query) ([]memory.Hit, error) {

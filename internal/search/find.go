@@ -1,3 +1,5 @@
+// Package search answers which memories fit a question, in what order, and why.
+// It neither stores nor reads: the index is the caller's.
 package search
 
 import (
@@ -15,29 +17,12 @@ import (
 
 // Source is what a search asks of a store.
 type Source interface {
-	// Find returns the entries that hold the terms and pass the filters of the query, the best first.
-	Find(ctx context.Context, a Ask) ([]Found, error)
-	// Starting returns known words that begin so, Close those that a slip of the keyboard makes of a word.
-	Starting(ctx context.Context, word string, limit int) ([]index.WordCount, error)
-	Close(ctx context.Context, word string, limit int) ([]index.WordCount, error)
+	// Find returns the entries that hold the terms of x and pass the filters of q, the best first, each with its hit.
+	Find(ctx context.Context, q memory.Query, x index.Query) ([]memory.Entry, []index.Hit, error)
+	// Words returns words of the index: those that begin so, or with near those that a slip of the keyboard makes of word.
+	Words(ctx context.Context, word string, near bool, limit int) ([]index.WordCount, error)
 	// Newest returns the newest entries that pass the filters.
 	Newest(ctx context.Context, q memory.Query) ([]memory.Hit, error)
-}
-
-// Ask is one question to the index.
-type Ask struct {
-	memory.Query
-	Terms   []index.Term
-	Near    []float32 // see [index.Query]
-	After   []float32
-	Session float32
-}
-
-// Found is an entry of the index with the parts of its score.
-type Found struct {
-	memory.Entry
-	Own, Near, Session float32
-	Groups             uint32
 }
 
 // Question is what somebody wants to know.
@@ -77,8 +62,18 @@ var Standard = Settings{
 	Worth: true, Times: true, Turns: true, TurnShare: 0.1,
 }
 
-// candidates is how many entries are asked of the index for a search.
-const candidates = 120
+const (
+	noteFirst = 4.0
+	takenBack = 0.5
+)
+
+const defaultLimit = 20
+
+// candidates is how many entries are asked of the index for a search; of those with a phrase there may be few.
+const (
+	candidates       = 120
+	phraseCandidates = 1000
+)
 
 // Find answers a question. An empty one gives the newest entries.
 func Find(ctx context.Context, src Source, q Question, set Settings) (Answer, error) {
@@ -96,20 +91,67 @@ func Find(ctx context.Context, src Source, q Question, set Settings) (Answer, er
 	if len(terms) == 0 || s.bounded() && onlyStopWords(terms) {
 		return s.newest(ctx)
 	}
-	ask, err := s.ask(ctx, terms)
-	if err != nil {
+	// A few words are meant as they are; a question is asked in other words than the answer was given in.
+	question := len(terms) >= questionWords
+	if err := s.try(ctx, terms, question); err != nil {
 		return s.answer, err
 	}
-	if len(ask.Terms) == 0 {
-		return s.answer, s.fill(ctx)
+	if len(s.answer.Hits) == 0 && !question {
+		if err := s.try(ctx, terms, true); err != nil {
+			return s.answer, err
+		}
 	}
-	found, err := src.Find(ctx, ask)
-	if err != nil {
-		return s.answer, err
-	}
-	s.step("index: %d candidates for %s", len(found), termList(ask.Terms))
-	s.rank(found, terms)
 	return s.answer, s.fill(ctx)
+}
+
+// questionWords is from how many words on a query is taken for a question: then words that mean about the same count too,
+// and what stands beside a hit is one, even without any of the words.
+const questionWords = 3
+
+// try asks the index once, and ranks what it found.
+func (s *asking) try(ctx context.Context, terms []term, loose bool) error {
+	ask, err := s.ask(ctx, terms, loose)
+	if err != nil || len(ask.Terms) == 0 {
+		return err
+	}
+	entries, hits, err := s.src.Find(ctx, s.Query, ask)
+	if err != nil {
+		return err
+	}
+	s.step("index: %d candidates for %s", len(hits), termList(ask.Terms))
+	keep := 0
+	for i, h := range hits {
+		if (h.Groups != 0 || loose) && holdsPhrases(entries[i], terms) {
+			entries[keep], hits[keep] = entries[i], h
+			keep++
+		}
+	}
+	s.rank(entries[:keep], hits[:keep], terms)
+	return nil
+}
+
+// holdsPhrases reports whether every quoted phrase of the terms stands in the entry, word by word.
+func holdsPhrases(e memory.Entry, terms []term) bool {
+	for _, t := range terms {
+		if t.quoted && len(t.parts) > 1 && !holdsPhrase(e.Text, t.parts) && !holdsPhrase(string(e.ToolInput), t.parts) {
+			return false
+		}
+	}
+	return true
+}
+
+func holdsPhrase(text string, parts []string) bool {
+	found := false
+	var last []string
+	words(text, func(w word) {
+		for _, p := range w.parts {
+			if last = append(last, p); len(last) > len(parts) {
+				last = last[1:]
+			}
+			found = found || slices.Equal(last, parts)
+		}
+	})
+	return found
 }
 
 // bounded reports whether the question said something about time.
@@ -210,9 +252,11 @@ func (s *asking) event(ctx context.Context, words string) (time.Time, bool, erro
 }
 
 // ask makes the terms of the index. A word that the index does not know is guessed: as a beginning, then as a slip.
-func (s *asking) ask(ctx context.Context, terms []term) (Ask, error) {
-	a := Ask{Query: s.Query, Near: s.Near, After: s.After, Session: s.Session}
-	a.Limit = max(candidates, 3*s.Limit)
+func (s *asking) ask(ctx context.Context, terms []term, loose bool) (index.Query, error) {
+	a := index.Query{Near: s.Near, After: s.After, Session: s.Session, Limit: max(candidates, 3*s.Limit)}
+	if slices.ContainsFunc(terms, func(t term) bool { return t.quoted }) {
+		a.Limit = max(a.Limit, phraseCandidates)
+	}
 	seen := map[string]bool{}
 	add := func(word string, weight float32, group int) {
 		if word = Stem(word); !seen[word] {
@@ -221,7 +265,7 @@ func (s *asking) ask(ctx context.Context, terms []term) (Ask, error) {
 		}
 	}
 	for g, t := range terms {
-		if len(t.parts) == 1 {
+		if len(t.parts) == 1 && !t.quoted {
 			if err := s.single(ctx, t.parts[0], g, add); err != nil {
 				return a, err
 			}
@@ -240,7 +284,7 @@ func (s *asking) ask(ctx context.Context, terms []term) (Ask, error) {
 			}
 		}
 	}
-	if s.Alike > 0 {
+	if s.Alike > 0 && loose {
 		for g, t := range terms {
 			if len(t.parts) == 1 && !t.quoted {
 				for _, w := range alike()[Stem(t.parts[0])] {
@@ -254,7 +298,7 @@ func (s *asking) ask(ctx context.Context, terms []term) (Ask, error) {
 
 func (s *asking) single(ctx context.Context, word string, group int, add func(string, float32, int)) error {
 	stem := Stem(word)
-	known, err := s.src.Starting(ctx, stem, 6)
+	known, err := s.src.Words(ctx, stem, false, 6)
 	if err != nil {
 		return err
 	}
@@ -265,7 +309,7 @@ func (s *asking) single(ctx context.Context, word string, group int, add func(st
 	how := "beginning of"
 	if len(known) == 0 && len(word) >= 4 {
 		how = "slip for"
-		if known, err = s.src.Close(ctx, stem, 3); err != nil {
+		if known, err = s.src.Words(ctx, stem, true, 3); err != nil {
 			return err
 		}
 	}
@@ -305,17 +349,16 @@ func termList(terms []index.Term) string {
 
 // scored is an entry with its factors.
 type scored struct {
-	Found
+	memory.Entry
 	score   float32
 	reasons []string
 }
 
 // rank makes hits of what the index found.
-func (s *asking) rank(found []Found, terms []term) {
-	f := newFinder(terms)
-	all := make([]scored, len(found))
-	for i, x := range found {
-		all[i] = s.score(x, terms, f)
+func (s *asking) rank(entries []memory.Entry, hits []index.Hit, terms []term) {
+	all := make([]scored, len(hits))
+	for i, h := range hits {
+		all[i] = s.score(entries[i], h, terms)
 	}
 	slices.SortStableFunc(all, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID))
@@ -335,8 +378,8 @@ func (s *asking) rank(found []Found, terms []term) {
 }
 
 // score applies the factors that the index does not know.
-func (s *asking) score(x Found, terms []term, f finder) scored {
-	out := scored{Found: x, score: x.Own + x.Near + x.Session}
+func (s *asking) score(e memory.Entry, x index.Hit, terms []term) scored {
+	out := scored{Entry: e, score: x.Score}
 	why := func(format string, args ...any) {
 		if s.Explain {
 			out.reasons = append(out.reasons, fmt.Sprintf(format, args...))
@@ -359,13 +402,20 @@ func (s *asking) score(x Found, terms []term, f finder) scored {
 		times(1-s.Coverage*(1-float32(have)/float32(len(terms))), fmt.Sprintf("%d of %d words", have, len(terms)))
 	}
 	if s.Phrase > 0 && len(terms) > 1 && have > 1 {
-		times(1+s.Phrase*adjacent(x.Entry, terms), "words side by side")
+		times(1+s.Phrase*adjacent(e, terms), "words side by side")
 	}
-	if w, ok := worth[x.Kind]; ok && s.Worth {
-		times(float32(w), string(x.Kind))
+	if w, ok := worth[e.Kind]; ok && s.Worth {
+		times(float32(w), string(e.Kind))
+	}
+	// What somebody wrote to be remembered comes before what only happened.
+	if e.Kind == memory.KindNote && have == len(terms) && s.Worth {
+		times(noteFirst, "a note with all words")
 	}
 	if s.Recency > 0 {
-		times(1+s.Recency*float32(math.Exp(-age(x.Entry, s.Now)/30)), "recency")
+		times(1+s.Recency*float32(math.Exp(-age(e, s.Now)/30)), "recency")
+	}
+	if e.Withdrawn {
+		times(takenBack, "taken back by the user")
 	}
 	return out
 }
@@ -392,7 +442,7 @@ func (s *asking) foldSame(all []scored) []scored {
 	for _, x := range all {
 		key := x.SessionID + "\x00" + x.Tool + "\x00" + string(x.ToolInput) + "\x00" + strings.TrimSpace(x.Text)
 		if i, ok := at[key]; ok {
-			if order(memory.Hit{Entry: x.Entry}) < order(memory.Hit{Entry: out[i].Entry}) {
+			if order(x.Kind) < order(out[i].Kind) {
 				x.score, x.reasons = out[i].score, out[i].reasons
 				out[i] = x
 			}

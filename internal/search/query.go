@@ -76,45 +76,6 @@ func phrase(text string) term {
 	return t
 }
 
-// strict are the terms as alternatives of the index.
-func strict(terms []term) [][]string {
-	out := make([][]string, len(terms))
-	for i, t := range terms {
-		out[i] = t.alternatives
-	}
-	return out
-}
-
-// loose are the terms for a search for any of them: a compound word is also found by a part. Phrases stay phrases.
-func loose(terms []term) [][]string {
-	out := strict(terms)
-	for _, t := range terms {
-		if t.quoted || len(t.parts) < 2 {
-			continue
-		}
-		for _, p := range t.parts {
-			if utf8.RuneCountInString(p) > 1 && !stopWords[p] {
-				out = append(out, []string{p})
-			}
-		}
-	}
-	return out
-}
-
-// starts are the single words as beginnings of words, for a query that found nothing otherwise.
-func starts(terms []term) [][]string {
-	var out [][]string
-	for _, t := range terms {
-		if t.quoted {
-			return nil
-		}
-		if len(t.alternatives[0]) >= 3 && !strings.HasSuffix(t.alternatives[0], "*") {
-			out = append(out, []string{t.alternatives[0] + "*"})
-		}
-	}
-	return out
-}
-
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`a about an and any are as at be been but by can could did do does for from had has have

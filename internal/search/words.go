@@ -66,6 +66,10 @@ func (s *splitter) at(i int) int {
 		for _, p := range pairs(s.text[i:end]) {
 			s.emit([]byte(p))
 		}
+		// The last character alone, so that a query of one character finds it as the beginning of a word.
+		if _, n := utf8.DecodeLastRuneInString(s.text[i:end]); n < end-i {
+			s.emit([]byte(s.text[end-n : end]))
+		}
 		return end
 	case !alnum(r):
 		return i + size

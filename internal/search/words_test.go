@@ -12,6 +12,9 @@ func byCompound(text string) []string {
 	words(text, func(w word) {
 		out = append(out, w.parts...)
 		out = append(out, w.wholes...)
+		if last := []rune(text[w.start:w.end]); w.script && len(last) > 1 {
+			out = append(out, string(last[len(last)-1:]))
+		}
 	})
 	slices.Sort(out)
 	return out
