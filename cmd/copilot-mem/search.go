@@ -39,6 +39,7 @@ type hitJSON struct {
 	Snippet   string   `json:"snippet"`
 	Score     float64  `json:"score"`
 	Reasons   []string `json:"reasons"`
+	Withdrawn bool     `json:"withdrawn"`
 }
 
 func newSearchCmd(e *env) *cobra.Command {
@@ -120,7 +121,7 @@ func printSearch(ctx context.Context, e *env, db *store.DB, q memory.Query, answ
 			}
 			out.Hits = append(out.Hits, hitJSON{
 				h.ID, string(h.Kind), h.SessionID, h.Turn, jsonTime(h.Time), h.Project, h.Branch, h.Cwd, h.Tool,
-				h.Text, h.Snippet, h.Score, reasons,
+				h.Text, h.Snippet, h.Score, reasons, h.Withdrawn,
 			})
 		}
 		return e.printJSON(out)
@@ -234,7 +235,11 @@ func printHits(e *env, hits []memory.Hit, truncated bool) error {
 		if h.Tool != "" {
 			tool = " " + h.Tool
 		}
-		w.printf("  %s  %s%s  [%s]\n", h.Time.In(now.Location()).Format("15:04"), h.Kind, tool, short(h.ID))
+		withdrawn := ""
+		if h.Withdrawn {
+			withdrawn = "  withdrawn"
+		}
+		w.printf("  %s  %s%s  [%s]%s\n", h.Time.In(now.Location()).Format("15:04"), h.Kind, tool, short(h.ID), withdrawn)
 		w.printf("         %s\n", screen(h.Snippet))
 		for _, r := range h.Reasons {
 			w.printf("         - %s\n", screen(r))

@@ -64,7 +64,7 @@ var Standard = Settings{
 
 const (
 	noteFirst = 4.0
-	takenBack = 0.5
+	takenBack = 0.4
 )
 
 const defaultLimit = 20
@@ -442,7 +442,7 @@ func (s *asking) foldSame(all []scored) []scored {
 	for _, x := range all {
 		key := x.SessionID + "\x00" + x.Tool + "\x00" + string(x.ToolInput) + "\x00" + strings.TrimSpace(x.Text)
 		if i, ok := at[key]; ok {
-			if order(x.Kind) < order(out[i].Kind) {
+			if out[i].Withdrawn && !x.Withdrawn || out[i].Withdrawn == x.Withdrawn && order(x.Kind) < order(out[i].Kind) {
 				x.score, x.reasons = out[i].score, out[i].reasons
 				out[i] = x
 			}
@@ -466,7 +466,11 @@ func (s *asking) foldTurns(all []scored) []scored {
 			out = append(out, x)
 			continue
 		}
-		out[i].score += s.TurnShare * x.score
+		score := out[i].score + s.TurnShare*x.score
+		if out[i].Withdrawn && !x.Withdrawn {
+			out[i] = x // what counts stands for the turn
+		}
+		out[i].score = score
 		if s.Explain {
 			out[i].reasons = append(out[i].reasons, fmt.Sprintf("also in this turn: %s %s", x.Kind, x.ID))
 		}

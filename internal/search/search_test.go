@@ -208,6 +208,28 @@ func TestFindTime(t *testing.T) {
 	}
 }
 
+// What the user took back stands behind what counts, also where both say the same.
+func TestWithdrawnComesLater(t *testing.T) {
+	gone := at("gone", "s1", memory.KindPrompt, 9, "rotate the signing key")
+	gone.Withdrawn = true
+	same := at("same", "s3", memory.KindPrompt, 9, "rotate the key")
+	same.Withdrawn = true
+	call, result := at("call", "s4", memory.KindToolCall, 5, ""), at("result", "s4", memory.KindToolResult, 4, "done")
+	call.Tool, call.ToolInput = "bash", json.RawMessage(`{"command":"lint"}`)
+	result.Tool, result.ToolInput, result.Withdrawn = call.Tool, call.ToolInput, true
+	again := at("again", "s3", memory.KindPrompt, 10, "rotate the key")
+	src := newSource(t, gone, at("stays", "s2", memory.KindResponse, 2, "the signing key: rotate it"), same, again, call, result)
+	if got := hitIDs(find(t, src, "rotate signing key", false)); len(got) < 3 || got[0] != "stays" {
+		t.Errorf("found %v, want stays first", got)
+	}
+	if diff := cmp.Diff([]string{"again"}, hitIDs(find(t, src, `"rotate the key"`, false))); diff != "" {
+		t.Errorf("of two that say the same (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"call"}, hitIDs(find(t, src, "lint", false))); diff != "" {
+		t.Errorf("a call whose result was withdrawn (-want +got):\n%s", diff)
+	}
+}
+
 func TestScoresFallAndReasonsAreGiven(t *testing.T) {
 	src := newSource(t, at("a", "s1", memory.KindPrompt, 1, "the signing key"), at("b", "s2", memory.KindPrompt, 2, "a key"), at("c", "s3", memory.KindPrompt, 3, "signing of xylophones"))
 	a := find(t, src, "signing key xylophon qqqq", true)

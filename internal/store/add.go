@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -32,7 +33,7 @@ func (db *DB) addAs(ctx context.Context, sessions []memory.Session, entries []me
 	ordered := slices.Clone(entries)
 	slices.SortStableFunc(ordered, func(a, b memory.Entry) int { return a.Time.Compare(b.Time) })
 	err = db.write(ctx, func(tx *sql.Tx) error {
-		w := &writer{ctx: ctx, tx: tx, db: db, exact: exact, oldest: map[string]int64{}, waits: map[int64]bool{}, projects: map[string]string{}}
+		w := &writer{ctx: ctx, tx: tx, db: db, exact: exact, changed: map[string]*changed{}, waits: map[int64]bool{}, projects: map[string]string{}}
 		defer w.close()
 		if err := w.add(sessions, ordered); err != nil {
 			return err
@@ -60,11 +61,18 @@ type writer struct {
 	exact             bool // only an equal id makes two entries one
 	added, duplicates int
 	merged            int
-	fresh             []int64           // rows that are not yet in the index
-	waits             map[int64]bool    // the same
-	stale             []int64           // rows that the index has in an older form
-	oldest            map[string]int64  // session → time of its first new entry
-	projects          map[string]string // answers of project
+	fresh             []int64             // rows that are not yet in the index
+	waits             map[int64]bool      // the same
+	stale             []int64             // rows that the index has in an older form
+	changed           map[string]*changed // by session
+	projects          map[string]string   // answers of project
+}
+
+// changed is what a transaction did to the entries of a session.
+type changed struct {
+	oldest           int64 // time from which on turns have to be counted again; [math.MaxInt64]: none
+	entries, prompts int   // so many more
+	bounds           bool  // the last start, prompt or end may be another
 }
 
 func (w *writer) close() {
@@ -210,6 +218,9 @@ func (w *writer) putSession(stmt *sql.Stmt, s memory.Session) error {
 	} else if gone {
 		s.Title = ""
 	}
+	if !s.EndedAt.IsZero() {
+		w.of(s.ID).bounds = true
+	}
 	_, err = stmt.ExecContext(w.ctx, s.ID, project, s.Cwd, s.Branch, cmp.Or(s.Client, "copilot"),
 		millis(s.StartedAt), millis(s.EndedAt), s.EndReason, s.TranscriptPath, s.Title, s.Model, s.HeadCommit)
 	return err
@@ -252,7 +263,8 @@ func (w *writer) insert(stmt *sql.Stmt, e *memory.Entry) error {
 		return err
 	}
 	w.added++
-	w.touched(e.SessionID, at)
+	w.of(e.SessionID).entries++
+	w.touched(e.SessionID, at, "", e.Kind)
 	w.index(seq)
 	return nil
 }
@@ -265,41 +277,82 @@ func (w *writer) index(seq int64) {
 	}
 }
 
-// touched remembers from when on the turns of a session have to be counted again.
-func (w *writer) touched(session string, at int64) {
-	if t, ok := w.oldest[session]; !ok || at < t {
-		w.oldest[session] = at
+// of is what has changed in a session so far.
+func (w *writer) of(session string) *changed {
+	c := w.changed[session]
+	if c == nil {
+		c = &changed{oldest: math.MaxInt64}
+		w.changed[session] = c
 	}
+	return c
 }
 
-// total works out what a session's row says of its entries. Turns before the first new entry stand.
+// touched notes that an entry at a time became one of another kind, or a new one.
+func (w *writer) touched(session string, at int64, was, is memory.Kind) {
+	c := w.of(session)
+	c.oldest = min(c.oldest, at)
+	c.prompts += isPrompt(is) - isPrompt(was)
+	c.bounds = c.bounds || bounding(is) || bounding(was)
+}
+
+func isPrompt(k memory.Kind) int {
+	if k == memory.KindPrompt {
+		return 1
+	}
+	return 0
+}
+
+// bounding reports whether an entry can say that a session is open, or over.
+func bounding(k memory.Kind) bool {
+	return k == memory.KindPrompt || k == memory.KindSessionStart || k == memory.KindSessionEnd
+}
+
+// total works out what a session's row says of its entries, from what it said and what has changed: a session may have
+// more entries than can be counted for each batch of them. Turns before the first new entry stand.
 func (w *writer) total(id string) error {
-	if from, ok := w.oldest[id]; ok {
+	c := w.of(id)
+	if c.oldest < math.MaxInt64 {
 		if _, err := w.tx.ExecContext(w.ctx, `
 WITH t AS (SELECT seq, sum(kind = 'prompt') OVER (ORDER BY time, seq)
-  + (SELECT count(*) FROM entries WHERE session_id = ?1 AND time < ?2 AND kind = 'prompt') AS turn FROM entries WHERE session_id = ?1 AND time >= ?2)
-UPDATE entries SET turn = t.turn FROM t WHERE entries.seq = t.seq AND entries.turn <> t.turn`, id, from); err != nil {
+  + coalesce((SELECT turn FROM entries WHERE session_id = ?1 AND time < ?2 ORDER BY time DESC, seq DESC LIMIT 1), 0) AS turn
+  FROM entries WHERE session_id = ?1 AND time >= ?2)
+UPDATE entries SET turn = t.turn FROM t WHERE entries.seq = t.seq AND entries.turn <> t.turn`, id, c.oldest); err != nil {
 			return err
 		}
 	}
-	return totals(w.ctx, w.tx, id)
+	_, err := w.tx.ExecContext(w.ctx, `
+UPDATE sessions SET entries = entries + ?2, turns = turns + ?3, first_prompt = CASE WHEN turns + ?3 > 0 THEN `+firstPrompt+` ELSE '' END,
+  started_at = `+startedAt+` WHERE id = ?1`, id, c.entries, c.prompts)
+	if err != nil || !c.bounds {
+		return err
+	}
+	return bounds(w.ctx, w.tx, id)
 }
 
-// totals fills the sums of a session. It is open when its last start, or prompt, came after its last end.
+// Columns of the session ?1 that its entries decide. The index gives their order.
+const (
+	firstPrompt = `coalesce((SELECT iif(length(text) > 1000, substr(text, 1, 999) || '…', text) FROM entries WHERE session_id = ?1 AND kind = 'prompt' ORDER BY time, seq LIMIT 1), '')`
+	startedAt   = `coalesce((SELECT iif(sessions.started_at = 0, time, min(time, sessions.started_at)) FROM entries WHERE session_id = ?1 ORDER BY time LIMIT 1), started_at)`
+)
+
+// totals counts all entries of a session.
 func totals(ctx context.Context, tx *sql.Tx, id string) error {
 	_, err := tx.ExecContext(ctx, `
 UPDATE sessions SET
   entries = (SELECT count(*) FROM entries WHERE session_id = ?1),
   turns = (SELECT count(*) FROM entries WHERE session_id = ?1 AND kind = 'prompt'),
-  first_prompt = coalesce((SELECT iif(length(text) > 1000, substr(text, 1, 999) || '…', text) FROM entries WHERE session_id = ?1 AND kind = 'prompt' ORDER BY time, seq LIMIT 1), ''),
-  started_at = coalesce((SELECT iif(sessions.started_at = 0, min(time), min(min(time), sessions.started_at)) FROM entries WHERE session_id = ?1), started_at)
-WHERE id = ?1`, id)
+  first_prompt = `+firstPrompt+`, started_at = `+startedAt+` WHERE id = ?1`, id)
 	if err != nil {
 		return err
 	}
+	return bounds(ctx, tx, id)
+}
+
+// bounds says when a session ended. It is open when its last start, or prompt, came after its last end.
+func bounds(ctx context.Context, tx *sql.Tx, id string) error {
 	var kind, reason string
 	var at int64
-	err = tx.QueryRowContext(ctx, `
+	err := tx.QueryRowContext(ctx, `
 SELECT kind, time, result_type FROM entries WHERE session_id = ? AND kind IN ('sessionStart', 'sessionEnd', 'prompt')
 ORDER BY time DESC, seq DESC LIMIT 1`, id).Scan(&kind, &at, &reason)
 	if errors.Is(err, sql.ErrNoRows) {

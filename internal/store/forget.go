@@ -340,7 +340,7 @@ func (f *forgetter) settle(id string) error {
 func (f *forgetter) untitle(id string) error {
 	var before, now string
 	err := f.tx.QueryRowContext(f.ctx, `
-SELECT first_prompt, coalesce((SELECT iif(length(text) > 1000, substr(text, 1, 999) || '…', text) FROM entries WHERE session_id = ?1 AND kind = 'prompt' ORDER BY time, seq LIMIT 1), '')
+SELECT first_prompt, `+firstPrompt+`
 FROM sessions WHERE id = ?1`, id).Scan(&before, &now)
 	if err != nil || before == now {
 		return err

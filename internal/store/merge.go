@@ -152,7 +152,7 @@ func (m *merger) join(w *writer, seq int64, e *memory.Entry) error {
 		return err
 	}
 	w.merged++
-	w.touched(e.SessionID, min(old.Time.UnixMilli(), both.Time.UnixMilli()))
+	w.touched(e.SessionID, min(old.Time.UnixMilli(), both.Time.UnixMilli()), old.Kind, both.Kind)
 	if old.Text != both.Text || string(old.ToolInput) != string(both.ToolInput) || old.Kind != both.Kind || !old.Time.Equal(both.Time) {
 		if !w.waits[seq] {
 			w.stale = append(w.stale, seq)

@@ -263,6 +263,17 @@ func TestIDPrefix(t *testing.T) {
 			t.Errorf("Entry(%q) is found", id)
 		}
 	}
+	told := entry("from-hook", "ses-3", memory.KindPrompt, 9, "w")
+	told.Match = 7
+	again := told
+	again.ID, again.Sources = "def-script", memory.FromTranscript
+	add(t, db, told)
+	add(t, db, again)
+	for _, id := range []string{"def-script", "def", "from"} {
+		if e, err := db.Entry(t.Context(), id); err != nil || e.ID != "from-hook" {
+			t.Errorf("Entry(%s), an id that another source gave = %v, %v", id, e.ID, err)
+		}
+	}
 	if s, err := db.Session(t.Context(), "ses-1"); err != nil || s.ID != "ses-1" {
 		t.Errorf("Session(ses-1) = %v, %v", s.ID, err)
 	}
