@@ -5,7 +5,7 @@ BUILD = $(GO) build -trimpath -ldflags "-s -w"
 # The store is left out: SQLite's translated C takes minutes under the race detector.
 RACE = ./internal/spool ./internal/capture ./internal/ingest ./internal/guard
 
-.PHONY: build install test unit race cross lint golden e2e bench bench-hook fuzz programs hooks release release-dry-run pack verify-release crash bench-policy
+.PHONY: build install test unit race cross lint golden e2e bench bench-hook fuzz programs hooks release release-dry-run pack verify-release crash bench-policy bench-recall
 
 build:
 	$(BUILD) -o bin/ ./cmd/copilot-mem ./cmd/copilot-mem-hook
@@ -92,11 +92,15 @@ e2e: build
 	$(GO) vet -tags e2e ./e2e
 	$(GO) test -tags e2e -count=1 -timeout 15m ./e2e
 
-bench: bench-hook
+bench: bench-hook bench-recall
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/redact ./internal/search ./internal/store ./internal/validate ./internal/digest ./internal/capture
 
 bench-hook:
 	$(GO) run ./bench
+
+# How well questions find what answers them; LOCOMO=locomo10.json measures the public set too.
+bench-recall:
+	$(GO) run ./bench/recall $(if $(LOCOMO),-locomo $(LOCOMO))
 
 # Only what deciding costs, with the limits that it is meant to keep.
 bench-policy:

@@ -19,7 +19,6 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/history"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
@@ -174,7 +173,7 @@ func (e *env) importStore(ctx context.Context, dry bool) (db *store.DB, finish f
 	if err != nil {
 		return nil, nil, err
 	}
-	if db, err = store.Open(ctx, filepath.Join(temp, "memory.db"), store.Options{Tokens: search.Tokens}); err != nil {
+	if db, err = store.Open(ctx, filepath.Join(temp, "memory.db"), storeOptions); err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(temp))
 	}
 	return db, func() error { return errors.Join(db.Close(), os.RemoveAll(temp)) }, nil

@@ -13,7 +13,6 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/history"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/spool"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
@@ -44,7 +43,7 @@ func (e *env) openIngested(ctx context.Context) (*store.DB, ingest.Report, error
 		return nil, ingest.Report{}, err
 	}
 	e.tellIfGone(dir)
-	db, err := store.Open(ctx, dir.DB(), store.Options{Tokens: search.Tokens})
+	db, err := store.Open(ctx, dir.DB(), storeOptions)
 	if err != nil {
 		return nil, ingest.Report{}, err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
@@ -82,7 +81,7 @@ func (e *env) repair(ctx context.Context, force bool) (out repairJSON, err error
 	// Built beside: an end half-way leaves the damaged store as it is.
 	stage := filepath.Join(dir.Backups(), "repairing-"+stamp+".db")
 	defer func() { err = errors.Join(err, removeStore(stage)) }() // nothing is left of it when all went well
-	db, err := store.Open(ctx, stage, store.Options{Tokens: search.Tokens})
+	db, err := store.Open(ctx, stage, storeOptions)
 	if err != nil {
 		return out, err
 	}
@@ -122,7 +121,7 @@ func copyAside(dir datadir.Dir, stamp string) (string, error) {
 
 // damageOf reads the whole store.
 func damageOf(ctx context.Context, dir datadir.Dir) error {
-	db, err := store.Open(ctx, dir.DB(), store.Options{Tokens: search.Tokens})
+	db, err := store.Open(ctx, dir.DB(), storeOptions)
 	if err != nil {
 		return err
 	}
@@ -140,7 +139,7 @@ func (e *env) absorbBackups(ctx context.Context, dir datadir.Dir, db *store.DB) 
 		if path == db.Path() || store.Check(ctx, path) != nil {
 			continue // gone, or damaged itself
 		}
-		old, err := store.Open(ctx, path, store.Options{Tokens: search.Tokens})
+		old, err := store.Open(ctx, path, storeOptions)
 		if err != nil {
 			return added, err
 		}

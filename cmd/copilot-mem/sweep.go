@@ -16,7 +16,6 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
 	"github.com/copilot-mem/copilot-mem/internal/guard"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/spool"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
@@ -159,7 +158,7 @@ func cleanBackup(ctx context.Context, path string, db *store.DB) (bool, error) {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	copied, err := store.Open(ctx, path, store.Options{Tokens: search.Tokens})
+	copied, err := store.Open(ctx, path, storeOptions)
 	if err != nil {
 		return false, err
 	}

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/copilot-mem/copilot-mem/internal/memory"
@@ -35,7 +33,7 @@ func (db *DB) addAs(ctx context.Context, sessions []memory.Session, entries []me
 	ordered := slices.Clone(entries)
 	slices.SortStableFunc(ordered, func(a, b memory.Entry) int { return a.Time.Compare(b.Time) })
 	err = db.write(ctx, func(tx *sql.Tx) error {
-		w := &writer{ctx: ctx, tx: tx, tokens: db.tokens, exact: exact, changed: map[string]*changed{}, at: map[int64]int{}, projects: map[string]string{}}
+		w := &writer{ctx: ctx, tx: tx, db: db, exact: exact, changed: map[string]*changed{}, waits: map[int64]bool{}, projects: map[string]string{}}
 		defer w.close()
 		if err := w.add(sessions, ordered); err != nil {
 			return err
@@ -56,22 +54,18 @@ func (db *DB) addAs(ctx context.Context, sessions []memory.Session, entries []me
 type writer struct {
 	ctx               context.Context //nolint:containedctx // lives as long as one call of Add
 	tx                *sql.Tx
-	tokens            func(string) string
+	db                *DB
 	stmts             []*sql.Stmt
 	tombs             *tombstones
 	merge             *merger
 	exact             bool // only an equal id makes two entries one
 	added, duplicates int
 	merged            int
-	rows              []row               // not yet in the index
-	at                map[int64]int       // seq → index in rows
+	fresh             []int64             // rows that are not yet in the index
+	waits             map[int64]bool      // the same
+	stale             []int64             // rows that the index has in an older form
 	changed           map[string]*changed // by session
 	projects          map[string]string   // answers of project
-}
-
-type row struct {
-	seq   int64
-	entry *memory.Entry
 }
 
 // changed is what a transaction did to the entries of a session.
@@ -137,10 +131,6 @@ func (w *writer) add(sessions []memory.Session, entries []memory.Entry) (err err
 	if err != nil {
 		return err
 	}
-	index, err := w.prepare("INSERT INTO entry_index (rowid, text, input) VALUES (?, ?, ?)")
-	if err != nil {
-		return err
-	}
 	for i := range entries {
 		e := &entries[i]
 		project, err := w.project(cmp.Or(e.Project, byID[e.SessionID].Project))
@@ -170,11 +160,13 @@ func (w *writer) add(sessions []memory.Session, entries []memory.Entry) (err err
 			return err
 		}
 	}
-	// Together: between other statements FTS5 writes each row out by itself, at less than half the speed.
-	for _, r := range w.rows {
-		if _, err := index.ExecContext(w.ctx, r.seq, w.tokens(r.entry.Text), w.tokens(inputText(*r.entry))); err != nil {
+	if len(w.stale) > 0 {
+		if err := w.db.unindex(w.ctx, w.tx, w.stale, false); err != nil {
 			return err
 		}
+	}
+	if err := w.db.indexRows(w.ctx, w.tx, w.fresh); err != nil {
+		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(known)) {
 		if !known[id] {
@@ -273,18 +265,16 @@ func (w *writer) insert(stmt *sql.Stmt, e *memory.Entry) error {
 	w.added++
 	w.of(e.SessionID).entries++
 	w.touched(e.SessionID, at, "", e.Kind)
-	w.index(seq, e)
+	w.index(seq)
 	return nil
 }
 
 // index puts a row into the index at the end of the transaction.
-func (w *writer) index(seq int64, e *memory.Entry) {
-	if i, ok := w.at[seq]; ok {
-		w.rows[i].entry = e
-		return
+func (w *writer) index(seq int64) {
+	if !w.waits[seq] {
+		w.waits[seq] = true
+		w.fresh = append(w.fresh, seq)
 	}
-	w.at[seq] = len(w.rows)
-	w.rows = append(w.rows, row{seq, e})
 }
 
 // of is what has changed in a session so far.
@@ -391,41 +381,4 @@ func fromMillis(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
-}
-
-// inputText is what the index knows of a tool call: the tool's name and every string, number and key of its input.
-func inputText(e memory.Entry) string {
-	var b strings.Builder
-	b.WriteString(e.Tool)
-	if len(e.ToolInput) > 0 {
-		var v any
-		if json.Unmarshal(e.ToolInput, &v) != nil {
-			b.WriteByte('\n')
-			b.Write(e.ToolInput)
-			return b.String()
-		}
-		appendText(&b, v)
-	}
-	return b.String()
-}
-
-func appendText(b *strings.Builder, v any) {
-	switch v := v.(type) {
-	case string:
-		b.WriteByte('\n')
-		b.WriteString(v)
-	case []any:
-		for _, x := range v {
-			appendText(b, x)
-		}
-	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
-			appendText(b, v[k])
-		}
-	}
 }

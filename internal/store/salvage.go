@@ -117,21 +117,15 @@ SELECT session_id, max(project), max(cwd), max(branch), 'copilot', min(time), 0,
 
 // rebuild makes the index and the sums of all sessions.
 func (s *salvager) rebuild(db *DB) error {
-	var seqs []int64
-	err := eachRow(s.ctx, s.tx, "SELECT seq FROM entries ORDER BY seq", nil, func(row values) error {
-		seqs = append(seqs, row.number("seq"))
-		return nil
-	})
-	if err != nil {
+	var entries int
+	if err := s.tx.QueryRowContext(s.ctx, "SELECT count(*) FROM entries").Scan(&entries); err != nil {
 		return err
 	}
-	for _, seq := range seqs {
-		if err := db.reindex(s.ctx, s.tx, seq); err != nil {
-			return err
-		}
+	if err := db.rebuild(s.ctx, s.tx); err != nil {
+		return err
 	}
 	var ids []string
-	err = eachRow(s.ctx, s.tx, "SELECT id FROM sessions", nil, func(row values) error {
+	err := eachRow(s.ctx, s.tx, "SELECT id FROM sessions", nil, func(row values) error {
 		ids = append(ids, row.text("id"))
 		return nil
 	})
@@ -147,12 +141,12 @@ func (s *salvager) rebuild(db *DB) error {
 		}
 	}
 	// Pages that were not in use any more may have shown what was forgotten.
-	f := &forgetter{ctx: s.ctx, tx: s.tx, retain: true, sessions: map[string]int64{}}
+	f := &forgetter{db: db, ctx: s.ctx, tx: s.tx, retain: true, sessions: map[string]int64{}}
 	f.out.Kinds = map[memory.Kind]int{}
 	if err := f.sweep(); err != nil {
 		return err
 	}
-	s.out.Sessions, s.out.Entries = len(ids)-len(f.out.Sessions), len(seqs)-f.out.Entries
+	s.out.Sessions, s.out.Entries = len(ids)-len(f.out.Sessions), entries-f.out.Entries
 	return nil
 }
 
