@@ -154,6 +154,9 @@ func (e *env) runImport(ctx context.Context, o history.Options, past string) (r 
 	o.Progress = bar.set
 	got, err := history.Run(ctx, db, o)
 	got.Problems = append(r.Problems, got.Problems...)
+	if err == nil && got.Entries > 0 && !o.DryRun {
+		err = db.Compact(ctx)
+	}
 	return got, err
 }
 
