@@ -1,5 +1,5 @@
 //go:build !race
 
-package guard
+package guard_test
 
 const underRace = false
