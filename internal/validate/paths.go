@@ -282,6 +282,7 @@ func (c *checker) dir(abs string, o Options) []*checker {
 	}
 	if c.isFile("SKILL.md") {
 		c.skillTree(".")
+		c.skillOrPlugin(path.Base(path.Dir(abs)))
 		return more
 	}
 	c.families()
@@ -290,6 +291,37 @@ func (c *checker) dir(abs string, o Options) []*checker {
 		return more
 	}
 	return append(more, c.collection(o)...)
+}
+
+// skillOrPlugin: a folder with SKILL.md that has the skill's name, or that lies in a folder of skills, is a skill. Any
+// other one the client neither finds as a skill nor takes as a plugin.
+func (c *checker) skillOrPlugin(parent string) {
+	data, err := fs.ReadFile(c.fsys, "SKILL.md")
+	if err != nil {
+		return
+	}
+	s := plugin.ParseSkill("SKILL.md", c.name, data)
+	if s.Err != nil || s.Name == c.name || parent == "skills" {
+		return
+	}
+	c.open("plugin.json").refuse(nil, "plugin/manifest-missing", noManifest,
+		fmt.Sprintf("a skill: call the folder %s, or say --kind skill; a plugin: write plugin.json beside SKILL.md", s.Name))
+}
+
+// looksLikePlugin: two kinds of a plugin's parts at the places where a plugin has them.
+func (c *checker) looksLikePlugin() bool {
+	parts := 0
+	for _, dir := range []string{"skills", "agents", "commands"} {
+		if c.isDir(dir) {
+			parts++
+		}
+	}
+	for _, file := range []string{"hooks.json", "hooks/hooks.json", ".mcp.json"} {
+		if c.isFile(file) {
+			parts++
+		}
+	}
+	return parts > 1
 }
 
 // isHome: the client's own folder, by its name or by what the client keeps in it.
@@ -479,6 +511,9 @@ func (c *checker) collection(o Options) (more []*checker) {
 		}
 	}
 	entries, err := fs.ReadDir(c.fsys, ".")
+	if found && c.looksLikePlugin() {
+		c.open("plugin.json").refuse(nil, "plugin/manifest-missing", noManifest, "write plugin.json here, or name the folders one by one")
+	}
 	if err != nil || found {
 		return nil
 	}
