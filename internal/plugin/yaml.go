@@ -78,10 +78,6 @@ func (c *converter) fail(n *yaml.Node, problem, advice string) {
 	}
 }
 
-// maxYAMLNesting is how many lists and maps may stand in each other (measured, 1.0.102): two less than in JSON, since
-// the client hands frontmatter on as JSON in two more.
-const maxYAMLNesting = maxNesting - 2
-
 // jumpCeiling keeps the sum of jumps from overflowing; any document with that many is refused.
 const jumpCeiling = 1 << 40
 
@@ -93,7 +89,7 @@ func (c *converter) countJumps(n *yaml.Node, depth int) int {
 		}
 		return known
 	}
-	if depth >= maxYAMLNesting && len(n.Content) > 0 || depth > maxNesting {
+	if depth >= maxNesting-1 && (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) {
 		c.fail(n, "recursion limit exceeded", "nest less deeply")
 		return 0
 	}
@@ -208,14 +204,18 @@ func (c *converter) identity(v *Value) int {
 	return id
 }
 
-// plainNumber writes a number that scalarKind knows in one way: 0x1 as 1, 1.50 as 1.5.
+// plainNumber writes a number that scalarKind knows in one way: 0x1 as 1, 1.50 as 1.5; 1.0 is another one than 1.
 func plainNumber(text string) string {
 	text = strings.TrimPrefix(text, "+")
 	if n, ok := new(big.Int).SetString(text, 0); ok {
 		return n.String()
 	}
 	f, _ := strconv.ParseFloat(text, 64) // scalarKind has parsed it
-	return strconv.FormatFloat(f, 'f', -1, 64)
+	short := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(short, ".") {
+		short += ".0"
+	}
+	return short
 }
 
 func (c *converter) scalar(v *Value, n *yaml.Node, path string) {
