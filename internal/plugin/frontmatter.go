@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/adrg/frontmatter"
@@ -87,7 +88,8 @@ func ParseCommand(data []byte) (*Document, error) {
 	return &Document{Body: string(body), BOM: bom, BadUTF8: !utf8.Valid(data), Fields: &Value{Kind: Null, Line: 1, Column: 1}}, nil
 }
 
-func isDelimiter(line string) bool { return strings.TrimRight(line, " \t\r") == "---" }
+// isDelimiter: blanks of every alphabet may follow the dashes.
+func isDelimiter(line string) bool { return strings.TrimRightFunc(line, unicode.IsSpace) == "---" }
 
 func openingAdvice(text string) string {
 	trimmed := strings.TrimLeft(text, " \t\r\n"+byteOrderMark)

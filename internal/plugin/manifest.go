@@ -94,7 +94,7 @@ var ErrNoManifest = errors.New("no plugin.json found: tried .plugin/plugin.json,
 	".github/plugin/plugin.json, .claude-plugin/plugin.json")
 
 // FindManifest returns the path of the manifest that the client reads. A root plugin.json with an Agent Plugins
-// schema wins over the others; a broken one is found all the same.
+// schema wins over the others; a broken one, or a folder of that name, is found all the same.
 func FindManifest(fsys fs.FS) (string, error) {
 	if data, err := fs.ReadFile(fsys, "plugin.json"); err == nil {
 		if m, err := ParseManifest(data); err == nil && m.Spec() {
@@ -102,7 +102,7 @@ func FindManifest(fsys fs.FS) (string, error) {
 		}
 	}
 	for _, p := range ManifestPaths {
-		if info, err := fs.Stat(fsys, p); err == nil && info.Mode().IsRegular() {
+		if _, err := fs.Stat(fsys, p); err == nil {
 			return p, nil
 		}
 	}

@@ -3,6 +3,7 @@ package plugin
 import (
 	"path"
 	"strings"
+	"unicode"
 )
 
 // MaxFileSize is the largest skill or agent file the client reads, in bytes.
@@ -31,10 +32,16 @@ func ParseSkill(file, folder string, data []byte) Skill {
 	return s
 }
 
+// TrimName takes off what the client takes for blanks around a name: those of JavaScript, where U+FEFF is one and
+// U+0085 is none.
+func TrimName(written string) string {
+	return strings.TrimFunc(written, func(r rune) bool { return r == '\uFEFF' || r != '\u0085' && unicode.IsSpace(r) })
+}
+
 // SkillName is a written name as the client keeps it: trimmed, each run of spaces one `-`.
 func SkillName(written string) string {
 	var parts []string
-	for p := range strings.SplitSeq(strings.TrimSpace(written), " ") {
+	for p := range strings.SplitSeq(TrimName(written), " ") {
 		if p != "" {
 			parts = append(parts, p)
 		}

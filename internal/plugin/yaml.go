@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,6 +27,8 @@ func ParseYAML(data []byte, firstLine int) (*Value, error) {
 	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF):
 		return &Value{Kind: Null, Line: firstLine, Column: 1}, nil
+	case err != nil && bytes.Contains(data, []byte(`\/`)) && strings.Contains(err.Error(), "unknown escape character"):
+		return ParseYAML(bytes.ReplaceAll(data, []byte(`\/`), []byte("/")), firstLine) // JSON's escape, unknown to yaml.v3
 	case err != nil:
 		return nil, yamlError(data, err, firstLine)
 	}
@@ -41,7 +44,8 @@ func ParseYAML(data []byte, firstLine int) (*Value, error) {
 		return &Value{Kind: Null, Line: firstLine, Column: 1}, nil
 	}
 	root := doc.Content[0]
-	c := &converter{lines: countLines(data), firstLine: firstLine, done: map[*yaml.Node]*Value{}, jumps: map[*yaml.Node]int{}}
+	c := &converter{lines: countLines(data), firstLine: firstLine, done: map[*yaml.Node]*Value{}, jumps: map[*yaml.Node]int{},
+		identities: map[*Value]int{}, texts: map[string]int{}}
 	n := c.countJumps(root, 0)
 	if c.err == nil && n > 100*c.events {
 		c.fail(root, "repetition limit exceeded", "write the repeated value out, or drop the aliases")
@@ -63,6 +67,9 @@ type converter struct {
 	jumps     map[*yaml.Node]int // aliases followed while reading the node; -1 while it is being counted
 	events    int
 	err       *SyntaxError
+
+	identities map[*Value]int // of keys, and of what stands in them
+	texts      map[string]int // what was given which identity
 }
 
 func (c *converter) fail(n *yaml.Node, problem, advice string) {
@@ -82,7 +89,7 @@ func (c *converter) countJumps(n *yaml.Node, depth int) int {
 		}
 		return known
 	}
-	if depth > maxNesting {
+	if depth >= maxNesting-1 && (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode) {
 		c.fail(n, "recursion limit exceeded", "nest less deeply")
 		return 0
 	}
@@ -131,21 +138,17 @@ func (c *converter) value(n *yaml.Node, path string) *Value {
 }
 
 func (c *converter) fields(v *Value, n *yaml.Node, path string) {
-	seen := map[string]bool{}
+	seen := map[int]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := c.value(n.Content[i], path)
 		name := ""
 		if key.Kind != List && key.Kind != Map {
 			name = key.Text
-			shown := name
-			if key.Kind == String {
-				shown = strconv.Quote(name)
-			}
-			if id := string(key.Kind) + " " + name; seen[id] {
-				c.fail(n.Content[i], "duplicate entry with key "+shown, "keep one "+shown+" and remove the other")
-			} else {
-				seen[id] = true
-			}
+		}
+		if id := c.identity(key); seen[id] {
+			c.fail(n.Content[i], "duplicate entry "+shownKey(key), "keep one and remove the other")
+		} else {
+			seen[id] = true
 		}
 		below := name
 		if path != "" {
@@ -153,6 +156,66 @@ func (c *converter) fields(v *Value, n *yaml.Node, path string) {
 		}
 		v.Fields = append(v.Fields, Field{Name: name, Key: key, Value: c.value(n.Content[i+1], below)})
 	}
+}
+
+// shownKey names a repeated key in the client's words.
+func shownKey(key *Value) string {
+	switch key.Kind {
+	case List, Map:
+		return "in YAML map"
+	case Null:
+		return "with null key"
+	case Bool:
+		return "with key `" + strings.ToLower(key.Text) + "`"
+	case Number:
+		return "with key " + plainNumber(key.Text)
+	}
+	return "with key " + strconv.Quote(key.Text)
+}
+
+// identity is the same number for keys that the client holds for equal: 1 and 0x1, true and True, [a] and [a].
+func (c *converter) identity(v *Value) int {
+	if id, ok := c.identities[v]; ok {
+		return id
+	}
+	var text strings.Builder
+	switch v.Kind {
+	case String:
+		text.WriteString(strconv.Quote(v.Text))
+	case Bool:
+		text.WriteString(strings.ToLower(v.Text))
+	case Number:
+		text.WriteString(plainNumber(v.Text))
+	default:
+		text.WriteString(string(v.Kind))
+	}
+	for _, item := range v.Items {
+		fmt.Fprintf(&text, " %d", c.identity(item))
+	}
+	for _, f := range v.Fields {
+		fmt.Fprintf(&text, " %d:%d", c.identity(f.Key), c.identity(f.Value))
+	}
+	id, ok := c.texts[text.String()]
+	if !ok {
+		id = len(c.texts)
+		c.texts[text.String()] = id
+	}
+	c.identities[v] = id
+	return id
+}
+
+// plainNumber writes a number that scalarKind knows in one way: 0x1 as 1, 1.50 as 1.5; 1.0 is another one than 1.
+func plainNumber(text string) string {
+	text = strings.TrimPrefix(text, "+")
+	if n, ok := new(big.Int).SetString(text, 0); ok {
+		return n.String()
+	}
+	f, _ := strconv.ParseFloat(text, 64) // scalarKind has parsed it
+	short := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(short, ".") {
+		short += ".0"
+	}
+	return short
 }
 
 func (c *converter) scalar(v *Value, n *yaml.Node, path string) {
@@ -172,7 +235,7 @@ func (c *converter) scalar(v *Value, n *yaml.Node, path string) {
 			want := map[string]Kind{"!!null": Null, "!!bool": Bool, "!!int": Number, "!!float": Number}[tag]
 			expected := map[Kind]string{Null: "null", Bool: "a boolean", Number: "a number"}[want]
 			v.Kind = want
-			if got, _ := scalarKind(n.Value); got != want {
+			if got, _ := scalarKind(n.Value); got != want || want == Null && n.Value == "" {
 				c.fail(n, fmt.Sprintf("%sinvalid value: string %q, expected %s", where, n.Value, expected),
 					"remove the tag "+tag)
 			}

@@ -2,7 +2,6 @@ package validate
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -206,18 +205,16 @@ func (t typed) server(v *plugin.Value, name string) {
 	if t.required(v, v.Get("tools"), name+".tools", "write `tools: [\"*\"]`") {
 		t.strings(v.Get("tools"), name+".tools")
 	}
+	if d := v.Get("deferTools"); d != nil && t.is(d, name+".deferTools", plugin.String) && d.Text != "auto" && d.Text != "never" {
+		t.bad(d, name+".deferTools: Invalid enum value. Expected 'auto' | 'never'", "write `deferTools: auto` or `deferTools: never`")
+	}
 	if n := v.Get("timeout"); n != nil && !positiveInteger(n) {
 		t.bad(n, name+".timeout: Expected positive integer", "write the milliseconds as a whole number")
 	}
 }
 
+// positiveInteger: 1.0 and 1e3 are none for the client.
 func positiveInteger(v *plugin.Value) bool {
-	if v.Kind != plugin.Number {
-		return false
-	}
-	f, err := strconv.ParseFloat(v.Text, 64)
-	if n, e := strconv.ParseInt(strings.TrimPrefix(v.Text, "+"), 0, 64); e == nil {
-		f, err = float64(n), nil
-	}
-	return err == nil && f > 0 && f == math.Trunc(f)
+	n, err := strconv.ParseUint(strings.TrimPrefix(v.Text, "+"), 0, 64)
+	return v.Kind == plugin.Number && err == nil && n > 0
 }

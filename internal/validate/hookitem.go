@@ -51,7 +51,7 @@ func (h hookChecker) item(v *plugin.Value, written, event string, index int, out
 	for _, name := range []string{"timeoutSec", "timeout"} {
 		t := v.Get(name)
 		switch {
-		case t == nil:
+		case t == nil, kind == "prompt": // never looked at there
 		case t.Kind != plugin.Number:
 			bad(t, "hooks/timeout", "."+name, name+" must be a number", "write the seconds without quotes")
 		case !positive(t.Text):
@@ -211,11 +211,8 @@ func mapOfStrings(v *plugin.Value, name string, bad badFunc) {
 
 func (h hookChecker) matcher(v *plugin.Value, written, event string, outer *plugin.Value, bad badFunc) {
 	m := v.Get("matcher")
-	if outer != nil {
-		m = nil
-		if outer.Kind == plugin.String { // another type around a group is ignored
-			m = outer
-		}
+	if m == nil && outer.Is(plugin.String) { // a hook's own matcher wins; another type around a group is ignored
+		m = outer
 	}
 	if m == nil {
 		return

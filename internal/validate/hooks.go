@@ -138,6 +138,7 @@ func (h hookChecker) events(hooks *plugin.Value) {
 	}
 	used := map[string]string{}
 	for _, f := range asMap(hooks) {
+		h.nesting(f)
 		event, known := plugin.EventNames[f.Name]
 		if !known {
 			h.unknownEvent(f)
@@ -171,7 +172,7 @@ func (h hookChecker) event(hooks *plugin.Value, f plugin.Field, event string) {
 	if f.Name != event { // the items of both spellings are counted together, camelCase first
 		i = countItems(hooks.Get(event))
 	}
-	for at, item := range f.Value.Items {
+	for _, item := range f.Value.Items {
 		group := item.Get("hooks")
 		if !item.Is(plugin.Map) || !group.Is(plugin.List) {
 			h.item(item, f.Name, event, i, nil)
@@ -180,11 +181,25 @@ func (h hookChecker) event(hooks *plugin.Value, f plugin.Field, event string) {
 		}
 		for _, inner := range group.Items {
 			if inner.Get("hooks").Is(plugin.List) {
-				h.r.refuse(inner, "hooks/nesting", fmt.Sprintf("%shooks.%s[%d]: Nested hooks deeper than one level are not supported.", h.before, f.Name, at), "take one level out")
-				continue
+				continue // see nesting
 			}
 			h.item(inner, f.Name, event, i, item.Get("matcher"))
 			i++
+		}
+	}
+}
+
+// nesting refuses groups inside groups, which the client does before it asks whether there is such an event.
+func (h hookChecker) nesting(f plugin.Field) {
+	for at, item := range f.Value.Items {
+		group := item.Get("hooks")
+		if !f.Value.Is(plugin.List) || !group.Is(plugin.List) {
+			continue
+		}
+		for _, inner := range group.Items {
+			if inner.Get("hooks").Is(plugin.List) {
+				h.r.refuse(inner, "hooks/nesting", fmt.Sprintf("%shooks.%s[%d]: Nested hooks deeper than one level are not supported.", h.before, f.Name, at), "take one level out")
+			}
 		}
 	}
 }

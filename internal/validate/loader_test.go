@@ -2,7 +2,6 @@ package validate
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"os"
 	"path"
 	"path/filepath"
@@ -23,18 +22,11 @@ type loaderCase struct {
 
 func loaderCases(t *testing.T) []loaderCase {
 	t.Helper()
-	data, err := os.ReadFile("testdata/loader.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []loaderCase
-	for line := range strings.Lines(string(data)) {
-		var c loaderCase
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, c)
-	}
+	return writable(recorded[loaderCase](t, "loader.jsonl", 505))
+}
+
+// writable leaves out what the system's files cannot be called.
+func writable(cases []loaderCase) []loaderCase {
 	if runtime.GOOS == "windows" { // some names cannot be written there
 		cases = slices.DeleteFunc(cases, func(c loaderCase) bool {
 			for name := range c.Files {
@@ -45,10 +37,20 @@ func loaderCases(t *testing.T) []loaderCase {
 			return false
 		})
 	}
-	if len(cases) < 490 {
-		t.Fatalf("only %d cases", len(cases))
-	}
 	return cases
+}
+
+// loader_more.jsonl holds answers that the client gave over JSON-RPC to generated neighbours of the recorded cases.
+func TestAgreesOnTheNeighbours(t *testing.T) {
+	for _, c := range writable(recorded[loaderCase](t, "loader_more.jsonl", 500)) {
+		findings, s, err := Paths([]string{c.write(t)}, Options{})
+		if err != nil {
+			t.Fatalf("%s/%s: %v", c.Kind, c.ID, err)
+		}
+		if refused, settled := c.want(); !settled || refused != (s.Errors > 0) {
+			t.Errorf("%s/%s: client %s (%s), we have %+v", c.Kind, c.ID, c.Verdict, c.Message, findings)
+		}
+	}
 }
 
 // tree gives the files the paths where the client looks for that kind.

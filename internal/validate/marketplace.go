@@ -36,8 +36,11 @@ func (c *checker) marketplace(file string, o Options) []*checker {
 	}
 	r.repeatedKeys(root)
 	t.marketName(root, root.Get("name"), "name", "Marketplace")
-	if name := root.Get("name"); name.Str() == "awesome-copilot" {
+	switch name := root.Get("name"); name.Str() {
+	case "awesome-copilot":
 		t.r.refuse(name, "marketplace/name", `Marketplace "awesome-copilot" is a default marketplace and is already available`, "choose another name")
+	case "copilot-plugins":
+		t.r.refuse(name, "marketplace/name", `Marketplace "copilot-plugins" is a reserved name, so a local or directory marketplace cannot claim it`, "choose another name")
 	}
 	t.person(root, root.Get("owner"), "owner")
 	base := ""
@@ -83,9 +86,7 @@ func (t typed) entry(entry *plugin.Value, at string) {
 	t.is(entry.Get("strict"), at+".strict", plugin.Bool)
 	for _, name := range []string{"homepage", "repository"} {
 		if v := entry.Get(name); v != nil && t.is(v, at+"."+name, plugin.String) {
-			if _, ok := webURL(v.Text); !ok {
-				t.bad(v, at+"."+name+": Invalid url", "write the whole address, with https://")
-			}
+			t.webAddress(v, at+"."+name)
 		}
 	}
 	for _, name := range []string{"keywords", "tags"} {
@@ -97,11 +98,20 @@ func (t typed) entry(entry *plugin.Value, at string) {
 	}
 	if a := entry.Get("author"); a != nil {
 		t.person(entry, a, at+".author")
+		if u := a.Get("url"); u != nil && t.is(u, at+".author.url", plugin.String) { // an owner's is not looked at
+			t.webAddress(u, at+".author.url")
+		}
 	}
-	for _, name := range []string{"skills", "agents", "commands", "extensions", "outputStyles", "hooks", "mcpServers", "lspServers"} {
+	for _, name := range []string{"skills", "agents", "commands", "rules", "extensions", "outputStyles", "hooks", "mcpServers", "lspServers"} {
 		if v := entry.Get(name); v != nil && !entryComponent(name, v) {
 			t.bad(v, at+"."+name+": Invalid input", "write the path of the plugin's own folder or file")
 		}
+	}
+}
+
+func (t typed) webAddress(v *plugin.Value, name string) {
+	if _, ok := webURL(v.Text); !ok {
+		t.bad(v, name+": Invalid url", "write the whole address, with https://")
 	}
 }
 

@@ -282,6 +282,7 @@ func (c *checker) dir(abs string, o Options) []*checker {
 	}
 	if c.isFile("SKILL.md") {
 		c.skillTree(".")
+		c.skillOrPlugin(path.Base(path.Dir(abs)))
 		return more
 	}
 	c.families()
@@ -290,6 +291,37 @@ func (c *checker) dir(abs string, o Options) []*checker {
 		return more
 	}
 	return append(more, c.collection(o)...)
+}
+
+// skillOrPlugin: a folder with SKILL.md that has the skill's name, or that lies in a folder of skills, is a skill. Any
+// other one the client neither finds as a skill nor takes as a plugin.
+func (c *checker) skillOrPlugin(parent string) {
+	data, err := fs.ReadFile(c.fsys, "SKILL.md")
+	if err != nil {
+		return
+	}
+	s := plugin.ParseSkill("SKILL.md", c.name, data)
+	if s.Err != nil || s.Name == c.name || parent == "skills" {
+		return
+	}
+	c.open("plugin.json").refuse(nil, "plugin/manifest-missing", noManifest,
+		fmt.Sprintf("a skill: call the folder %s, or say --kind skill; a plugin: write plugin.json beside SKILL.md", s.Name))
+}
+
+// looksLikePlugin: two kinds of a plugin's parts at the places where a plugin has them.
+func (c *checker) looksLikePlugin() bool {
+	parts := 0
+	for _, dir := range []string{"skills", "agents", "commands"} {
+		if c.isDir(dir) {
+			parts++
+		}
+	}
+	for _, file := range []string{"hooks.json", "hooks/hooks.json", ".mcp.json"} {
+		if c.isFile(file) {
+			parts++
+		}
+	}
+	return parts > 1
 }
 
 // isHome: the client's own folder, by its name or by what the client keeps in it.
@@ -354,29 +386,49 @@ func (c *checker) child(dir string, o Options) *checker {
 	return &checker{fsys: sub, name: c.base(dir), prefix: filepath.Join(c.prefix, filepath.FromSlash(dir)), options: o}
 }
 
-// nearMisses: a manifest or catalogue in a place where the client does not look.
+// nearMisses: a manifest or catalogue in a place where the client does not look: with another name, in plugin/, or in a
+// folder that begins with a dot and what lies directly in that.
 func (c *checker) nearMisses() {
-	for _, p := range manifestMisses {
-		if c.named(p) {
-			c.open(p).refuse(nil, "plugin/manifest-missing", noManifest, "move this file to plugin.json at the plugin's root")
+	for _, dir := range append([]string{".", "plugin"}, c.dotFolders()...) {
+		entries, err := fs.ReadDir(c.fsys, dir)
+		if err != nil {
+			continue
 		}
-	}
-	entries, err := fs.ReadDir(c.fsys, ".")
-	if err != nil {
-		return
-	}
-	for _, d := range entries {
-		p := path.Join(d.Name(), "marketplace.json")
-		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && c.named(p) {
-			c.open(p).refuse(nil, "marketplace/missing", noMarketplace, "move this file to .github/plugin/marketplace.json")
+		for _, d := range entries {
+			p := path.Join(dir, d.Name())
+			switch name := strings.ToLower(d.Name()); {
+			case d.IsDir():
+			case name == "plugin.json" || name == "plugin.jsonc":
+				c.open(p).refuse(nil, "plugin/manifest-missing", noManifest, "move this file to plugin.json at the plugin's root")
+			case name == "marketplace.json" || name == "marketplace.jsonc":
+				c.open(p).refuse(nil, "marketplace/missing", noMarketplace, "move this file to .github/plugin/marketplace.json")
+			}
 		}
 	}
 }
 
-// named reports whether a file of exactly that name exists: file systems that ignore case say yes too often.
-func (c *checker) named(file string) bool {
-	entries, err := fs.ReadDir(c.fsys, path.Dir(file))
-	return err == nil && slices.ContainsFunc(entries, func(d fs.DirEntry) bool { return d.Name() == path.Base(file) && !d.IsDir() })
+// dotFolders are the folders that begin with a dot, and those in them; version control's is none of them.
+func (c *checker) dotFolders() (dirs []string) {
+	entries, err := fs.ReadDir(c.fsys, ".")
+	if err != nil {
+		return nil
+	}
+	for _, d := range entries {
+		if !d.IsDir() || !strings.HasPrefix(d.Name(), ".") || d.Name() == ".git" {
+			continue
+		}
+		dirs = append(dirs, d.Name())
+		below, err := fs.ReadDir(c.fsys, d.Name())
+		if err != nil {
+			continue
+		}
+		for _, b := range below {
+			if b.IsDir() {
+				dirs = append(dirs, path.Join(d.Name(), b.Name()))
+			}
+		}
+	}
+	return dirs
 }
 
 // repository checks the folders that the client reads in a project, and warns of those that it does not.
@@ -479,6 +531,9 @@ func (c *checker) collection(o Options) (more []*checker) {
 		}
 	}
 	entries, err := fs.ReadDir(c.fsys, ".")
+	if found && c.looksLikePlugin() {
+		c.open("plugin.json").refuse(nil, "plugin/manifest-missing", noManifest, "write plugin.json here, or name the folders one by one")
+	}
 	if err != nil || found {
 		return nil
 	}

@@ -12,10 +12,6 @@ import (
 
 const copilotDir = "com.github.copilot/"
 
-// Places of a manifest or catalogue that people use and the client does not read.
-var manifestMisses = []string{".github/plugin.json", "plugin/plugin.json", ".copilot-plugin/plugin.json", ".codex-plugin/plugin.json",
-	".cursor-plugin/plugin.json", ".agents/plugin.json", "Plugin.json"}
-
 const noManifest = "No plugin.json found in repository. Tried: .plugin/plugin.json, ./plugin.json, .github/plugin/plugin.json, .claude-plugin/plugin.json"
 
 // plugin checks the folder as a plugin. needManifest is false for a plugin that a marketplace lists: there the client

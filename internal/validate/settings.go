@@ -93,6 +93,15 @@ func (t typed) setting(f plugin.Field, s setting) {
 		t.is(item, name+"."+strconv.Itoa(i), s.items)
 	}
 	for _, item := range asMap(v) {
-		t.is(item.Value, name+"."+item.Name, s.items)
+		if t.is(item.Value, name+"."+item.Name, s.items) && f.Name == "extraKnownMarketplaces" {
+			t.marketplaceSource(item.Value, name+"."+item.Name+".source")
+		}
+	}
+}
+
+func (t typed) marketplaceSource(v *plugin.Value, name string) {
+	const hint = `write "source": {"source": "github", "repo": "owner/name"}`
+	if source := v.Get("source"); t.required(v, source, name, hint) && !source.Get("source").Is(plugin.String) {
+		t.bad(source, name+": Invalid input", hint)
 	}
 }

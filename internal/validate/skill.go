@@ -158,7 +158,7 @@ func (k invocable) name(v *plugin.Value, folder string) (name string, ok bool) {
 	case !skillName.MatchString(name):
 		k.r.refuse(v, k.kind+"/name-charset", k.noun+" name must start with an ASCII letter or number and contain only ASCII letters "+
 			"(a-z, A-Z), numbers, hyphens, underscores, dots, colons, and spaces", fmt.Sprintf("write `name: %s`", slug(v.Text)))
-	case len(name) > maxName:
+	case len(plugin.TrimName(v.Text)) > maxName: // counted before runs of spaces become one
 		k.r.refuse(v, k.kind+"/name-length", k.noun+" name must be at most 64 characters", "shorten the name")
 	default:
 		return name, true
@@ -208,7 +208,7 @@ func (r *report) parsed(kind, before string, err error) bool {
 func (r *report) skillName(k invocable, f *plugin.Value, folder string) {
 	v := f.Get("name")
 	if v == nil {
-		if !skillName.MatchString(plugin.SkillName(folder)) || len(folder) > maxName {
+		if !skillName.MatchString(folder) || len(folder) > maxName {
 			r.refuse(f, "skill/name-derived", "could not derive a valid skill name from the folder path", "write a `name:`")
 			return
 		}

@@ -36,6 +36,11 @@ func (c *checker) skillDir(dir, folder string, above []fs.FileInfo, skills *[]sk
 			leaf = true
 			*skills = append(*skills, skillFile{p, folder})
 		case c.isDir(p):
+			if d.Name() == "SKILL.md" {
+				c.open(p).refuse(nil, "skill/unreadable", "failed to read file: EISDIR: illegal operation on a directory, read", "rename the folder")
+				leaf = true
+				continue
+			}
 			folders = append(folders, p)
 		case strings.EqualFold(d.Name(), "SKILL.md") || strings.EqualFold(d.Name(), "SKILL.markdown"):
 			c.open(p).warn(nil, "skill/file-name", "never looked at: the file's name is exactly SKILL.md", "rename it to SKILL.md")
@@ -97,6 +102,8 @@ func (c *checker) hookTree(root string) {
 	_ = plugin.Walk(c.fsys, root, func(p string, d fs.DirEntry) error {
 		name := d.Name()
 		switch {
+		case d.IsDir() && strings.HasPrefix(name, ".") && p != root:
+			return fs.SkipDir
 		case d.IsDir():
 		case strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, "."):
 			c.hookFile(p, hookFile)
