@@ -176,11 +176,11 @@ func (e *env) restore(ctx context.Context, f restoreFlags, from string) (err err
 	defer func() { err = errors.Join(err, removeStore(stage)) }()
 	staged, err := store.Open(ctx, stage, storeOptions)
 	if err != nil {
-		return fmt.Errorf("%s: %w", from, err)
+		return notBackup(from, err)
 	}
 	defer func() { err = errors.Join(err, staged.Close()) }()
 	if err := staged.Check(ctx); err != nil {
-		return fmt.Errorf("%s: %w", from, err)
+		return notBackup(from, err)
 	}
 	live, err := openWhole(ctx, dir)
 	if err != nil {
@@ -303,4 +303,24 @@ func copyFile(from, to string) (err error) {
 		return errors.Join(err, f.Close(), os.Remove(to))
 	}
 	return f.Close()
+}
+
+// backupError is a file that cannot take the store's place.
+type backupError struct {
+	path string
+	err  error
+}
+
+// notBackup says it of the file that was named, where the copy of it is damaged.
+func notBackup(path string, err error) error {
+	if damaged, ok := errors.AsType[*store.DamagedError](err); ok {
+		return &backupError{path, damaged.Err}
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+func (e *backupError) Error() string { return e.path + ": " + e.err.Error() }
+func (e *backupError) Unwrap() error { return e.err }
+func (e *backupError) Hint() string {
+	return "give a whole file that `copilot-mem backup` made; the store is as it was"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -68,6 +69,9 @@ func newExportCmd(e *env) *cobra.Command {
 // exportTo writes beside the file and renames, so that nobody reads half an export.
 func (e *env) exportTo(ctx context.Context, db *store.DB, q memory.Query, path string) (n store.Exported, err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".copilot-mem-*.partial")
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return n, fmt.Errorf("%s: %w", path, pe.Err) // not the name of the moment
+	}
 	if err != nil {
 		return n, err
 	}

@@ -264,7 +264,11 @@ func (e *env) printImport(f importFlags, r history.Report, from string) error {
 		verb = "would be stored"
 	}
 	if r.Found == 0 {
-		w.printf("no past session below %s\n", screen(from))
+		since := ""
+		if f.since != "" {
+			since = " that went on after --since " + f.since
+		}
+		w.printf("no past session%s below %s\n", screen(since), screen(from))
 	} else {
 		w.printf("%s: %d new, %d with something new, %d unchanged; %s %s\n",
 			plural(r.Found, "session", "sessions"), r.Imported, r.Updated, r.Unchanged, plural(r.Entries, "entry", "entries"), verb)

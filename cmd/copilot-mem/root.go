@@ -45,8 +45,11 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
-// usageArgs makes a wrong number of arguments a usage error (exit code 2), as cobra has no hook for it.
+// usageArgs makes a wrong number of arguments a usage error (exit code 2), as cobra has no hook for it, also below cmd.
 func usageArgs(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		usageArgs(sub)
+	}
 	check := cmd.Args
 	if check == nil {
 		check = cobra.NoArgs

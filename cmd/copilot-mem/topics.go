@@ -38,7 +38,7 @@ func newTopicsCmd(e *env) *cobra.Command {
 	var exitEmpty, asJSON bool
 	cmd := &cobra.Command{
 		Use: "topics", Short: "Subjects that came back in several sessions, and how they relate", Args: cobra.NoArgs,
-		Long: "Subjects that came back in at least two sessions of one project: words of prompts, notes, titles and summaries, counted. With each: when it was last alive, and with which others it came together.",
+		Long: "Subjects that came back in at least two sessions of one project: words of prompts, notes, titles and summaries, counted. With each: when it was last alive, and with which others it came together. Only English words that every text has are left out.",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			q, err := f.query(e, "")
 			if err != nil {

@@ -299,7 +299,7 @@ func projectOf(p place, w World) string {
 			host = "github.com"
 		}
 		if host != "" {
-			return name(strings.ToLower(host) + "/" + p.Repository)
+			return name(memory.RemoteProject(host, p.Repository))
 		}
 	}
 	dir := first(p.GitRoot, p.Cwd)

@@ -259,7 +259,7 @@ func (l *eventLog) memory(p portable, id string) (problem, fatal error) {
 	}
 	m := memory.Entry{Kind: memory.KindNote, ToolInput: json.RawMessage(cleanJSON(about).text)}
 	if r := p.Scope.Repository; p.Scope.Type == "repository" && r.Name != "" {
-		m.Project = name(strings.ToLower(r.Host) + "/" + r.Owner + "/" + r.Name)
+		m.Project = name(memory.RemoteProject(r.Host, r.Owner+"/"+r.Name))
 	}
 	// A memory has no time of its own: the same fact is the same memory, wherever in the file it stands.
 	sum := sha256.Sum256([]byte(words))

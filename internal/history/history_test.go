@@ -501,7 +501,13 @@ func TestNothingToRead(t *testing.T) {
 	if r.Found != 3 || r.Damaged != 1 || r.Imported < 1 {
 		t.Errorf("report: %+v; want three files, one of them damaged", r)
 	}
-	if len(r.Problems) > maxProblems+2 {
+	for _, dir := range []string{"folder", "none"} {
+		file := filepath.Join(home, "session-state", dir, "events.jsonl")
+		if !slices.Contains(r.Problems, Problem{file, 0, "not a regular file"}) {
+			t.Errorf("%s is not named", file)
+		}
+	}
+	if len(r.Problems) > maxProblems+4 {
 		t.Errorf("%d problems are named: they must be bounded", len(r.Problems))
 	}
 }

@@ -54,7 +54,7 @@ func init() { printPeak = func() { fmt.Printf("%s%d\n", peakMark, ownPeak()) } }
 // TestMemoryIsFlat imports many sessions, and one transcript of great size, each in a process of its own.
 // COPILOT_MEM_BENCH_SESSIONS=10000 makes it the full measurement: 10,000 sessions, 1 GB.
 func TestMemoryIsFlat(t *testing.T) {
-	n := envInt(t, "COPILOT_MEM_BENCH_SESSIONS", 100)
+	n := envInt(t, "COPILOT_MEM_BENCH_SESSIONS", 32)
 	for _, tt := range []struct {
 		name string
 		fill func(home string) int64

@@ -162,7 +162,7 @@ func (s *sink) outcome(marked int) outcome {
 	changed := s.change.Added+s.change.Merged+marked > 0
 	for _, id := range s.order {
 		switch {
-		case !s.existed[id] && s.some[id]:
+		case !s.existed[id] && s.some[id] && s.change.Added > 0: // what was forgotten is none
 			c.imported++
 		case changed:
 			c.updated++

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
 
 // Place is what a folder belongs to.
@@ -226,13 +228,9 @@ func normalRemote(remote string) string {
 		}
 		return path
 	}
-	host = strings.ToLower(host)
-	if host == "ssh.github.com" { // ssh over the https port
-		host = "github.com"
-	}
 	path = strings.Trim(path, "/")
 	if path == "" {
 		return ""
 	}
-	return host + "/" + path
+	return memory.RemoteProject(host, path)
 }

@@ -39,6 +39,24 @@ func TranscriptID(session, event, id, part string) string {
 	return Identity{Session: session, Event: "transcript." + event, Call: id, Payload: part}.ID()
 }
 
+// RemoteProject is the name of the project at a host: one name for all spellings that lead there.
+func RemoteProject(host, path string) string {
+	host = strings.ToLower(host)
+	switch host {
+	case "ssh.github.com": // ssh over the https port
+		host = "github.com"
+	case "ssh.dev.azure.com", "vs-ssh.visualstudio.com":
+		if parts := strings.Split(path, "/"); len(parts) == 4 && parts[0] == "v3" {
+			host, path = "dev.azure.com", parts[1]+"/"+parts[2]+"/_git/"+parts[3]
+		}
+	}
+	switch host {
+	case "github.com", "gitlab.com", "bitbucket.org", "dev.azure.com": // they do not tell cases apart
+		path = strings.ToLower(path)
+	}
+	return host + "/" + path
+}
+
 // MatchWindow is how far apart two sources may put one thing. A hook tells of a tool call before a person is asked for
 // permission, and each hook may take 30 seconds (client 1.0.102).
 const MatchWindow = 10 * time.Minute

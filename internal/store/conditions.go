@@ -66,6 +66,10 @@ func (c *conditions) entries(q memory.Query) {
 func (c *conditions) project(column, name string) {
 	cond := fmt.Sprintf("(%[1]s = ? OR substr(%[1]s, -length(?)) = ? OR %[1]s = (SELECT project FROM project_aliases WHERE name = ?)", column)
 	args := []any{name, "/" + name, "/" + name, name}
+	if lower := strings.ToLower(name); lower != name { // as the names of most hosts are kept
+		cond += fmt.Sprintf(" OR %[1]s = ? OR substr(%[1]s, -length(?)) = ?", column)
+		args = append(args, lower, "/"+lower, "/"+lower)
+	}
 	if table, _, ok := strings.Cut(column, "."); ok && filepath.IsAbs(name) {
 		below := strings.TrimSuffix(name, string(filepath.Separator)) + string(filepath.Separator)
 		cond += fmt.Sprintf(" OR %[1]s.cwd = ? OR substr(%[1]s.cwd, 1, length(?)) = ?", table)

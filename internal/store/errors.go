@@ -68,7 +68,12 @@ type NotFoundError struct{ What, Prefix string }
 func (e *NotFoundError) Error() string { return fmt.Sprintf("no %s with id %q", e.What, e.Prefix) }
 
 // Hint says what to do.
-func (e *NotFoundError) Hint() string { return "`copilot-mem sessions --all` lists the sessions" }
+func (e *NotFoundError) Hint() string {
+	if e.What == "project" {
+		return "`copilot-mem projects` lists the projects"
+	}
+	return "`copilot-mem sessions --all` lists the sessions"
+}
 
 // AmbiguousError says that several ids start with Prefix.
 type AmbiguousError struct {
