@@ -211,16 +211,20 @@ func (e *env) printPolicies(doc policyDoc) error {
 		trusted = "trusted"
 	}
 	fmt.Fprintf(e.Stdout, "%s (%s)\n\n", doc.Root, trusted)
-	w := tabwriter.NewWriter(e.Stdout, 0, 4, 2, ' ', 0)
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "STATE\tSOURCE\tNAME\tSPEAKS ON\tFILE")
 	for _, p := range doc.Policies {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.State, p.Source, oneLine(p.Name, 60), strings.Join(p.Triggers, " "), p.File)
-		if p.Note != "" && p.State != "active" {
-			fmt.Fprintf(w, "\t\t→ %s\t\t\n", oneLine(p.Note, 160))
-		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.State, p.Source, oneLine(p.Name, 60), strings.Join(p.Triggers, " "), oneLine(p.File, 200))
 	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n") { // a note takes no part in the columns
+		fmt.Fprintln(e.Stdout, strings.TrimRight(line, " "))
+		if p := i - 1; p >= 0 && doc.Policies[p].Note != "" && doc.Policies[p].State != "active" {
+			fmt.Fprintf(e.Stdout, "           → %s\n", oneLine(doc.Policies[p].Note, 160))
+		}
 	}
 	if len(doc.Findings) > 0 {
 		fmt.Fprintln(e.Stdout)

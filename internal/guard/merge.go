@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -102,16 +103,16 @@ func merge(e hook.Event, can policy.Effects, says []say) reply {
 	args, conflict := setArgs(e, says)
 	switch {
 	case len(stop) > 0 && can.Ask:
-		r.PermissionDecision, r.PermissionDecisionReason = "deny", texts(inOrder(says, sayDeny, sayBlock, sayAsk), maxTexts)
+		r.PermissionDecision, r.PermissionDecisionReason = "deny", reasons(inOrder(says, sayDeny, sayBlock, sayAsk))
 	case len(stop) > 0:
-		r.Behavior, r.Message = "deny", texts(stop, maxTexts)
+		r.Behavior, r.Message = "deny", reasons(stop)
 	case len(block) > 0:
 		r.Decision, r.Reason = "block", texts(block, maxTexts)
 	case can.Ask && (len(ask) > 0 || conflict != ""):
 		if conflict != "" {
 			ask = append(ask, say{text: conflict})
 		}
-		r.PermissionDecision, r.PermissionDecisionReason = "ask", texts(ask, maxTexts)
+		r.PermissionDecision, r.PermissionDecisionReason = "ask", reasons(ask)
 	}
 	if can.Context {
 		limit := maxTexts
@@ -151,6 +152,36 @@ func approved(says []say) bool {
 		}
 	}
 	return len(inOrder(says, sayApprove)) > 0
+}
+
+// reasons are the texts of what stops a call, and where a person changes that.
+func reasons(says []say) string {
+	const most = 4 // files that are named
+	var files, bundled []string
+	for _, s := range says {
+		name, isBundled := strings.CutPrefix(s.rule.Name, "copilot-mem/")
+		switch {
+		case isBundled && s.rule.File == "" && !slices.Contains(bundled, name):
+			bundled = append(bundled, name)
+		case s.rule.File != "" && !slices.Contains(files, s.rule.File) && len(files) <= most:
+			files = append(files, s.rule.File)
+		}
+	}
+	if len(files) > most {
+		files[most] = "…"
+	}
+	var where []string
+	if len(files) > 0 {
+		where = append(where, "in "+strings.Join(files, ", "))
+	}
+	if len(bundled) > 0 {
+		where = append(where, "under `rules:` in .github/copilot-mem/policy.yml ("+strings.Join(bundled, ", ")+")")
+	}
+	if len(where) == 0 {
+		return texts(says, maxTexts)
+	}
+	end := "\n\n[A person can change this " + clean(cut(strings.Join(where, " and "), maxText/4)) + "; `copilot-mem policy list` shows all rules.]"
+	return texts(says, maxTexts-len(end)) + end
 }
 
 // texts joins "NAME: TEXT", with a blank line between; too much of it is cut and said so.

@@ -40,6 +40,9 @@ func TestMerge(t *testing.T) {
 			`{"modifiedArgs":{"command":"y","description":"d"}}`},
 		{"context joins", hook.PreToolUse, []say{rule("c", sayContext, "note"), rule("b", sayDeny, "no")},
 			`{"permissionDecision":"deny","permissionDecisionReason":"b: no","additionalContext":"c: note"}`},
+		{"where it is changed", hook.PreToolUse, []say{{rule: ruleRef{Name: "a", File: ".github/hookflows/a.yml"}, verb: sayDeny, text: "no"}, rule("copilot-mem/force-push", sayDeny, "no")},
+			`{"permissionDecision":"deny","permissionDecisionReason":"a: no\n\ncopilot-mem/force-push: no\n\n[A person can change this in .github/hookflows/a.yml and under ` +
+				"`rules:` in .github/copilot-mem/policy.yml (force-push); `copilot-mem policy list`" + ` shows all rules.]"}`},
 		{"approve alone", hook.PreToolUse, []say{rule("u", sayApprove, "")}, `{"permissionDecision":"allow"}`},
 		{"approve is not alone", hook.PreToolUse, []say{rule("u", sayApprove, ""), rule("c", sayContext, "note")}, `{"additionalContext":"c: note"}`},
 		{"post violation is feedback", hook.PostToolUse, []say{rule("b", sayDeny, "no")}, `{"additionalContext":"b: no"}`},

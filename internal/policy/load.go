@@ -337,11 +337,8 @@ func (p *Policy) broken(problem string) *Policy {
 	return p
 }
 
-// readFile reads a file up to the limit; problem says why it cannot be used, and src is nil if it could not even be read.
+// readFile reads a regular file up to the limit; problem says why it cannot be used, and src is nil if it could not even be read.
 func readFile(path string) (src []byte, problem string) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
-		return nil, "cannot be read: not a regular file"
-	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, "cannot be read: " + cause(err)

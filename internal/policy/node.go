@@ -437,7 +437,7 @@ func orList(words []string) string {
 func hintKey(got string, known []string) string {
 	best, dist := "", 3
 	for _, k := range known {
-		if n := distance(strings.ToLower(got), k); n < dist {
+		if n := distance(strings.ToLower(got), k); n < dist && n < max(2, len(k)) {
 			best, dist = k, n
 		}
 	}

@@ -101,7 +101,10 @@ func (s *Set) settings(l Loader, dir, path string, source Source) *settingsFile 
 		return nil
 	}
 	f := newSettings(l.name(path), path, dir, source)
-	src, problem := readFile(path)
+	src, problem := []byte(nil), "cannot be read: not a regular file" // opening a pipe would wait
+	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
+		src, problem = readFile(path)
+	}
 	if problem != "" {
 		f.errorf(nil, "unreadable", "", "%s", problem)
 		f.lockAll = true

@@ -76,7 +76,7 @@ func secretName(path string) bool {
 	case dir == ".aws" && name == "credentials", dir == ".kube" && name == "config":
 		return true
 	case dir == ".ssh":
-		return name != "" && !strings.HasSuffix(name, ".pub") && !strings.HasPrefix(name, "known_hosts") && name != "config" && name != "authorized_keys"
+		return name != "" && !strings.HasSuffix(name, ".pub") && !strings.HasPrefix(name, "known_hosts") && name != "config"
 	case strings.Contains(path, "/.gnupg/") || strings.HasPrefix(path, ".gnupg/"):
 		return true
 	}
@@ -102,7 +102,7 @@ func secretDir(abs string) bool {
 // silent programs print their operands or look at names only.
 var silent = map[string]bool{"echo": true, "printf": true, "ls": true, "stat": true, "test": true, "[": true, "basename": true, "dirname": true,
 	"cd": true, "pushd": true, "mkdir": true, "export": true, "alias": true, "type": true, "which": true, "whereis": true, "man": true,
-	"command": true, "true": true, ":": true, "local": true, "declare": true, "set": true, "read": true, "unset": true, "locate": true, "realpath": true, "readlink": true}
+	"command": true, "true": true, ":": true, "local": true, "declare": true, "set": true, "read": true, "unset": true, "locate": true, "realpath": true, "du": true, "readlink": true}
 
 // scriptFirst are programs whose first operand is a pattern or script, unless an option brings it.
 var scriptFirst = map[string]facts.Options{
@@ -178,7 +178,10 @@ func gitOpened(args []facts.Word) []string {
 			continue
 		}
 		out = append(out, w.Text)
-		if rev, path, ok := strings.Cut(w.Text, ":"); ok && rev != "" { // HEAD:.env
+		if _, path, ok := strings.Cut(w.Text, ":"); ok { // HEAD:.env, :.env, :0:.env
+			if stage, rest, staged := strings.Cut(path, ":"); staged && len(stage) == 1 {
+				path = rest
+			}
 			out = append(out, path)
 		}
 	}

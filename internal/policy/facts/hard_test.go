@@ -29,6 +29,24 @@ func allFacts(f *Facts) *Shell {
 	return f.Shell()
 }
 
+// What stands behind more than the walk follows step by step is seen all the same.
+func TestNothingHides(t *testing.T) {
+	dir := t.TempDir()
+	for name, before := range map[string]string{
+		"semicolons": strings.Repeat(":;", 3*maxSteps), "quoted brackets": ": '" + strings.Repeat("(", maxNest-1) + "';",
+		"functions": "f() { :;:;:;:;:;:;:;:; };" + strings.Repeat("f;", maxSteps), "substitutions": strings.Repeat("echo $(:);", maxSteps),
+		"variables": strings.Repeat("(a=1);", maxSteps) + strings.Repeat("b=2;(c=3);", maxSteps),
+	} {
+		sh := allFacts(bash(t, dir, before+"rm -rf /x"))
+		if last := sh.Commands[len(sh.Commands)-1]; last.Name != "rm" || !sh.Opaque && name != "quoted brackets" {
+			t.Errorf("%s: the last command is %q, opaque %v", name, last.Raw, sh.Opaque)
+		}
+	}
+	if sh := allFacts(bash(t, dir, ": '"+strings.Repeat("(", maxNest+1)+"'; rm -rf /x")); !sh.Cut || !sh.Opaque {
+		t.Error("too deep to be parsed, and not cut")
+	}
+}
+
 // Each of them ends, and what nests too deep is opaque; how long they take is for the benchmark.
 func TestHardTexts(t *testing.T) {
 	dir := t.TempDir()

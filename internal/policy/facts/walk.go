@@ -189,7 +189,7 @@ func (w *walk) text(src string, st *state, in Flow) Flow {
 		w.tokens(src, st)
 		return Flow{}
 	}
-	src = singleNots(src)
+	src = readable(src)
 	outer := w.src
 	w.src = src
 	w.depth++
@@ -221,16 +221,22 @@ func (w *walk) room(st *state) bool {
 	return true
 }
 
-// singleNots takes pairs of negations out of a text that does not parse, at the same length: bash reads `! !`, the parser
-// does not.
-func singleNots(src string) string {
-	if !strings.Contains(src, "! !") {
+// readable gives a text that the parser does not read, but bash does, in a form that both read: `! !` negates twice, and (( that
+// no )) ends opens two subshells.
+func readable(src string) string {
+	if !strings.Contains(src, "! !") && !strings.Contains(src, "((") || parses(src) {
 		return src
 	}
-	if _, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), ""); err == nil {
-		return src
+	out := strings.ReplaceAll(src, "! !", "   ")
+	if !parses(out) {
+		out = strings.ReplaceAll(strings.ReplaceAll(out, "((", "( ("), "$( (", "$((")
 	}
-	return strings.ReplaceAll(src, "! !", "   ")
+	return out
+}
+
+func parses(src string) bool {
+	_, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	return err == nil
 }
 
 // nesting is how deep the brackets of a text go, quoted or not.

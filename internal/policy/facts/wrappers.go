@@ -55,6 +55,7 @@ var wrappers = map[string]wrapper{
 	"su-exec":          {skip: 1},
 	"strace":           {opts: Options{Short: "abeEIoOpPsSuUX"}},
 	"ltrace":           {opts: Options{Short: "aAeFlnopsuwx"}},
+	"nsenter":          {opts: Options{"tSG", []string{"target", "setuid", "setgid"}}},
 	"unshare":          {opts: Options{"SGRw", []string{"setuid", "setgid", "root", "wd", "propagation", "map-users", "map-groups"}}},
 	"xvfb-run":         {opts: Options{"efnpsw", []string{"error-file", "auth-file", "server-num", "server-args", "wait"}}},
 	"dbus-run-session": {},
