@@ -33,7 +33,7 @@ func Purge(dir string, ours []string) (left []string, err error) {
 		}
 	}
 	if len(left) == 0 {
-		removeEmpty(dir)
+		(*hand)(nil).removeEmpty(dir)
 	}
 	return left, nil
 }
