@@ -106,9 +106,24 @@ func Diff(tree plugin.Tree, disk fs.FS, receipt *Receipt, o Options) (Plan, erro
 			}
 		}
 	}
+	d.dropUnused()
 	slices.SortStableFunc(d.plan.Ops, func(a, b Op) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(d.plan.Receipt.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return d.plan, errors.Join(d.errs...)
+}
+
+// dropUnused plans that folders go in which nothing of this version lies. They stay on the receipt: one that somebody
+// else uses by now goes when that is over.
+func (d *differ) dropUnused() {
+	used := func(dir string) bool {
+		return slices.ContainsFunc(d.plan.Receipt.Files, func(f File) bool { return strings.HasPrefix(f.Path, dir+"/") })
+	}
+	removes := slices.ContainsFunc(d.plan.Ops, func(o Op) bool { return o.Op == OpRemove })
+	for _, dir := range slices.Backward(d.plan.Receipt.Dirs) {
+		if removes && !used(dir) && !slices.Contains(d.plan.Make, dir) {
+			d.plan.Drop = append(d.plan.Drop, dir)
+		}
+	}
 }
 
 type differ struct {
