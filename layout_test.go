@@ -64,6 +64,8 @@ var home = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4":         {"test"},
 	"github.com/rhysd/actionlint":              {"test"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"test"},
+	"github.com/creack/pty":                    {"test"},
+	"github.com/hinshun/vt10x":                 {"test"},
 }
 
 // hookBinary is all that copilot-mem-hook may link: every package initialiser runs on every event.

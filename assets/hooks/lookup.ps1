@@ -3,7 +3,8 @@
 try {
 $d = if ($env:COPILOT_MEM_HOME) { $env:COPILOT_MEM_HOME } else { "$env:LOCALAPPDATA\copilot-mem" };
 $r = if ($env:COPILOT_PROJECT_DIR) { $env:COPILOT_PROJECT_DIR } else { '.' };
-$a = "$env:PROCESSOR_ARCHITECTURE".ToLower();
+$a = if ($env:PROCESSOR_ARCHITEW6432) { $env:PROCESSOR_ARCHITEW6432 } else { "$env:PROCESSOR_ARCHITECTURE" };
+$a = $a.ToLower();
 $f = { param($n) (Get-Command $n -CommandType Application -ErrorAction SilentlyContinue | Select-Object -First 1).Path };
 foreach ($p in (& $f 'copilot-mem-hook'), "$d\bin\copilot-mem-hook.exe", "$r\.github\copilot-mem\bin\windows-$a\copilot-mem-hook.exe") {
 if ($p -and (Test-Path -LiteralPath $p -PathType Leaf)) { & $p {{.Event}}; exit 0 }

@@ -5,15 +5,19 @@ import (
 	"io"
 
 	"github.com/charmbracelet/huh"
+	"github.com/spf13/cobra"
 )
 
 // interactive says whether a question may be asked: never without a terminal, where a form would wait for ever.
 func (e *env) interactive(yes, asJSON bool) bool { return e.TTY && !yes && !asJSON }
 
-func (e *env) ask(field huh.Field) error {
-	form := huh.NewForm(huh.NewGroup(field)).WithInput(e.Stdin).WithOutput(e.Stderr).WithShowHelp(true)
-	// A dumb terminal cannot draw; a reader of the screen reads lines.
-	form = form.WithAccessible(e.Getenv("TERM") == "dumb" || e.Getenv("ACCESSIBLE") != "")
+func addAccessibleFlag(e *env, cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&e.Accessible, "accessible", false, "questions as lines of text, for a reader of the screen (also: ACCESSIBLE=1)")
+}
+
+// ask asks all groups in one form, where one can go back; as lines, one after the other.
+func (e *env) ask(groups ...*huh.Group) error {
+	form := huh.NewForm(groups...).WithInput(e.Stdin).WithOutput(e.Stderr).WithShowHelp(true)
 	if e.Getenv("NO_COLOR") != "" {
 		form = form.WithTheme(huh.ThemeBase())
 	}
@@ -24,35 +28,61 @@ func (e *env) ask(field huh.Field) error {
 	return err
 }
 
+// askOne asks one question: in a form, or as lines.
+func (e *env) askOne(field huh.Field) error {
+	if !e.plainTerminal() {
+		return e.ask(huh.NewGroup(field))
+	}
+	in := &lineReader{r: e.Stdin}
+	field.Init()
+	field.Focus()
+	if err := field.WithTheme(huh.ThemeBase()).RunAccessible(e.Stderr, in); err != nil {
+		return err
+	}
+	if in.ended { // the field then takes its preset answer, which nobody gave
+		return codeError(exitInterrupted)
+	}
+	return nil
+}
+
+// lineReader gives one line at a time and never reads ahead: each question has a scanner of its own.
+type lineReader struct {
+	r     io.Reader
+	ended bool
+}
+
+func (l *lineReader) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		var m int
+		m, err = l.r.Read(p[n : n+1])
+		n += m
+		if err != nil || m > 0 && p[n-1] == '\n' {
+			break
+		}
+	}
+	l.ended = l.ended || n == 0 && errors.Is(err, io.EOF)
+	return n, err
+}
+
 // option is one answer: what it stands for, and what is shown.
 type option struct{ value, text string }
 
-func (e *env) choose(question string, options ...option) (string, error) {
-	answer := options[0].value
+func selectField(question string, answer *string, options ...option) *huh.Select[string] {
 	list := make([]huh.Option[string], 0, len(options))
 	for _, o := range options {
 		list = append(list, huh.NewOption(o.text, o.value))
 	}
-	err := e.ask(huh.NewSelect[string]().Title(question).Options(list...).Value(&answer))
+	return huh.NewSelect[string]().Title(question).Options(list...).Value(answer)
+}
+
+func (e *env) choose(question string, options ...option) (string, error) {
+	answer := options[0].value
+	err := e.askOne(selectField(question, &answer, options...))
 	return answer, err
 }
 
 func (e *env) confirm(question string, preset bool) (bool, error) {
 	answer := preset
-	err := e.ask(huh.NewConfirm().Title(question).Value(&answer))
+	err := e.askOne(huh.NewConfirm().Title(question).Value(&answer))
 	return answer, err
-}
-
-func (e *env) askScope() (string, error) {
-	return e.choose("Where should copilot-mem be installed?",
-		option{"user", "user: for me, in every folder"},
-		option{"repo", "repo: for everybody who works in this git repository"},
-		option{"plugin", "plugin: for me, as a plugin of the client"})
-}
-
-func (e *env) askPolicy() (string, error) {
-	return e.choose("Which guardrails should hold for the agent's tool calls?",
-		option{"on", "on: stop deletions of whole trees, forced pushes, access to secrets and the like"},
-		option{"warn", "warn: only tell the model"},
-		option{"off", "off: none but those of my own policies"})
 }

@@ -17,6 +17,8 @@ type env struct {
 	Now    func() time.Time
 	Dir    string // working directory, absolute
 	TTY    bool   // stdin and stdout are a terminal
+
+	Accessible bool // questions as lines of text, for a reader of the screen
 }
 
 func (e *env) dataDir() (datadir.Dir, error) { return datadir.Find(e.Getenv) }

@@ -1,243 +1,203 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	copilotmem "github.com/copilot-mem/copilot-mem"
-	"github.com/copilot-mem/copilot-mem/internal/datadir"
+	"github.com/copilot-mem/copilot-mem/internal/config"
+	"github.com/copilot-mem/copilot-mem/internal/copilot"
 	"github.com/copilot-mem/copilot-mem/internal/install"
-	"github.com/copilot-mem/copilot-mem/internal/plugin"
 	"github.com/copilot-mem/copilot-mem/internal/render"
 )
 
+// initFlags are the answers to every question of init; empty is "nobody said".
 type initFlags struct {
-	scope, dir, policy  string
-	vendor, force       bool
-	yes, dryRun, asJSON bool
+	scope, dir, policy string
+	capture            []string // kinds of config, or all, or none
+	forward            string
+	vendor             []string // targets; this, or none
+	binaries           string
+	share, readme      bool
+	given              map[string]bool // by the flag's name
+	force, diff        bool
+	yes, dryRun        bool
+	asJSON             bool
 }
 
 func newInitCmd(e *env) *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use: "init", Short: "Install hooks, skills, agent and the capture program", Args: cobra.NoArgs,
-		Long: "Shows the plan, then installs. What a person changed is kept and named. Running it again changes nothing.",
+		Long: `Asks what is not said by a flag, shows the plan, then installs and checks that it took. Without a terminal it asks
+nothing and takes the defaults. What a person changed is kept and named. Running it again changes nothing.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkScope(f.scope); err != nil {
+			f.given = map[string]bool{}
+			for _, name := range []string{"capture", "policy", "forward", "vendor-binary", "share", "readme"} {
+				f.given[name] = cmd.Flags().Changed(name)
+			}
+			if err := f.check(); err != nil {
 				return err
 			}
-			if f.policy != "" && !slices.Contains(render.PolicyChoices(), f.policy) {
-				return &usageError{fmt.Errorf("--policy %s: not one of on, warn, off", f.policy), "run `copilot-mem init --help`"}
-			}
-			if err := e.init(f, cmd.Flags().Changed("vendor-binary")); err != nil || f.dryRun {
+			if done, err := e.init(cmd.Context(), f); err != nil || !done {
 				return err
 			}
 			return e.offerImport(cmd.Context(), cmd, e.interactive(f.yes, f.asJSON), f.asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&f.scope, "scope", "", "user (default), repo or plugin")
-	cmd.Flags().StringVar(&f.dir, "dir", "", "the repository, or the client's folder (default: the current one, $COPILOT_HOME)")
-	cmd.Flags().StringVar(&f.policy, "policy", "", "the bundled rules: on (as without it), warn (only tell the model) or off")
-	cmd.Flags().BoolVar(&f.vendor, "vendor-binary", false, "scope repo: put the capture program into the repository")
-	cmd.Flags().BoolVar(&f.force, "force", false, "overwrite what a person changed; a copy stays beside it")
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "ask nothing and take the defaults")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "one JSON document")
+	fl := cmd.Flags()
+	fl.StringVar(&f.scope, "scope", "", "user (default), repo or plugin")
+	fl.StringVar(&f.dir, "dir", "", "the repository, or the client's folder (default: the current one, $COPILOT_HOME)")
+	fl.StringSliceVar(&f.capture, "capture", nil, "what is captured: all, none, or some of "+strings.Join(captureKinds(), ","))
+	fl.StringVar(&f.policy, "policy", "", "the bundled rules: on (as without it), warn (only tell the model) or off")
+	fl.StringVar(&f.forward, "forward", "", "hand each stored event to another program too: none or memory-ingest")
+	fl.StringSliceVar(&f.vendor, "vendor-binary", nil, "scope repo: put the capture program for these systems into the repository (os/arch,…; alone: this one; none)")
+	fl.Lookup("vendor-binary").NoOptDefVal = vendorThis
+	fl.StringVar(&f.binaries, "binaries", "", "where --vendor-binary finds programs for other systems: a folder <os>-<arch> each")
+	fl.BoolVar(&f.share, "share", false, "scope repo, for everybody who clones it: checks what git would leave out, and adds a line to README.md")
+	fl.BoolVar(&f.readme, "readme", true, "with --share: the line in README.md")
+	fl.BoolVar(&f.force, "force", false, "overwrite what a person changed; a copy stays beside it")
+	fl.BoolVar(&f.diff, "diff", false, "show what changes in each file, also without a terminal")
+	fl.BoolVar(&f.yes, "yes", false, "ask nothing and take the defaults")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
+	fl.BoolVar(&f.asJSON, "json", false, "one JSON document")
+	addAccessibleFlag(e, cmd)
 	addImportFlags(cmd)
 	return cmd
 }
 
-func (e *env) init(f initFlags, vendorGiven bool) error {
-	ask := e.interactive(f.yes, f.asJSON)
-	var err error
-	if f.scope == "" {
-		f.scope = render.User
-		if ask {
-			if f.scope, err = e.askScope(); err != nil {
-				return err
-			}
-		}
+func (f *initFlags) check() error {
+	const help = "run `copilot-mem init --help`"
+	if f.share && f.scope == "" {
+		f.scope = render.Repo
 	}
-	if f.scope == render.Repo && ask && !vendorGiven {
-		if f.vendor, err = e.confirm("Put the capture program into the repository too?", false); err != nil {
+	if err := checkScope(f.scope); err != nil {
+		return err
+	}
+	if f.policy != "" && !slices.Contains(render.PolicyChoices(), f.policy) {
+		return &usageError{fmt.Errorf("--policy %s: not one of on, warn, off", f.policy), help}
+	}
+	if f.forward != "" && f.forward != config.ForwardNone && f.forward != config.ForwardIngest {
+		return &usageError{fmt.Errorf("--forward %s: not one of none, memory-ingest", f.forward), help}
+	}
+	if err := checkCapture(f.capture); err != nil {
+		return err
+	}
+	if f.given["vendor-binary"] {
+		vendor, err := parseVendor(f.vendor)
+		if err != nil {
 			return err
 		}
+		f.vendor = vendor
 	}
-	if f.policy == "" && ask {
-		if f.policy, err = e.askPolicy(); err != nil {
-			return err
-		}
+	return f.checkRepo()
+}
+
+// checkRepo refuses what only a repository can have. An unknown scope is one that is asked for yet.
+func (f *initFlags) checkRepo() error {
+	if f.scope == "" || f.scope == render.Repo {
+		return nil
 	}
-	if f.vendor && f.scope != render.Repo {
+	if len(f.vendor) > 0 {
 		return &usageError{errors.New("--vendor-binary: only for --scope repo"), "leave it out: the program goes into the data folder"}
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return err
+	if f.share {
+		return &usageError{errors.New("--share: only for --scope repo"), "leave it out, or add --scope repo"}
 	}
-	request, program, err := e.request(f, exe)
-	if err != nil {
-		return err
+	return nil
+}
+
+// init asks, plans, shows, installs and proves. done is false for a dry run, and where somebody said no.
+func (e *env) init(ctx context.Context, f initFlags) (done bool, err error) {
+	ask := e.interactive(f.yes, f.asJSON)
+	if ask {
+		if err := e.askInit(&f); err != nil {
+			return false, err
+		}
 	}
-	job, err := install.Prepare(request)
-	if err != nil {
-		return err
+	if f.scope == "" {
+		f.scope = render.User
 	}
-	out := newOutcome(f.scope, request.Dir, f.dryRun, job)
-	out.explain(program)
+	if err := f.checkRepo(); err != nil {
+		return false, err
+	}
+	p, err := e.planInit(f)
+	if err != nil {
+		return false, err
+	}
 	if !f.asJSON {
-		out.print(e.Stdout)
+		e.showPlan(p.out, p.job, f.diff || ask)
 	}
-	if !f.dryRun {
-		if ask && job.Changes() {
-			if yes, err := e.confirm("Go ahead?", true); err != nil || !yes {
-				return err
-			}
+	if f.dryRun {
+		if f.asJSON {
+			return false, e.printJSON(p.out)
 		}
-		if err := job.Do(); err != nil {
-			return err
+		_, err := fmt.Fprintln(e.Stdout, "\nDry run: nothing was changed.")
+		return false, err
+	}
+	if ask && p.job.Changes() {
+		if yes, err := e.confirm("Go ahead?", true); err != nil || !yes {
+			return false, err
 		}
 	}
+	if err := p.job.Do(); err != nil {
+		return false, err
+	}
+	proof, problem := e.prove(ctx, p)
 	if f.asJSON {
-		return e.printJSON(out)
+		return true, errors.Join(e.printJSON(p.out), problem)
 	}
-	return e.afterInit(f, job.Changes())
+	if problem != nil {
+		return true, problem
+	}
+	return true, e.afterInit(ctx, p, proof)
 }
 
-// request says what the scope needs, and below which folders.
-func (e *env) request(f initFlags, exe string) (install.Request, install.Program, error) {
-	none := install.Request{}
-	data, err := e.dataDir()
-	if err != nil {
-		return none, install.Program{}, err
-	}
-	dir, err := e.scopeDir(f.scope, f.dir)
-	if err != nil {
-		return none, install.Program{}, err
-	}
-	program, err := install.FindProgram(exe, e.Getenv("PATH"))
-	if err != nil {
-		return none, program, err
-	}
-	if f.vendor && program.Name == "copilot-mem" {
-		return none, program, &vendorError{filepath.Dir(exe)}
-	}
-	binary, err := os.ReadFile(program.Source)
-	if err != nil {
-		return none, program, err
-	}
-	if f.policy == "" {
-		f.policy = installedPolicy(f.scope, dir)
-	}
-	packed := &render.Program{Name: program.Name, Target: runtime.GOOS + "-" + runtime.GOARCH, Data: binary}
-	o := render.Options{Scope: f.scope, HookArgs: program.Args, Policy: f.policy}
-	ours := install.Part{Dir: string(data), Private: true}
-	theirs := install.Part{Dir: dir}
-	switch f.scope {
-	case render.User:
-		o.HookCommand = program.Stable
-		if o.HookCommand == "" {
-			ours.Tree = plugin.Tree{dataProgram(data, packed)}
-			o.HookCommand = filepath.Join(string(data), filepath.FromSlash(ours.Tree[0].Path))
-		}
-	case render.Repo:
-		switch {
-		case f.vendor:
-			o.Program = packed
-		case program.Stable == "":
-			ours.Tree = plugin.Tree{dataProgram(data, packed)}
-		}
-	case render.Bundle:
-		o.Program = packed
-		if ours.Tree, err = render.Marketplace(copilotmem.Files, o); err != nil {
-			return none, program, err
-		}
-		for i := range ours.Tree {
-			ours.Tree[i].Path = path.Join(filepath.Base(data.Plugin()), ours.Tree[i].Path)
-		}
-		if theirs.Merge, err = pluginSettings(data); err != nil {
-			return none, program, err
-		}
-		if f.policy != "" {
-			settings, err := render.PolicySettings(copilotmem.Files, f.scope, f.policy)
-			if err != nil {
-				return none, program, err
-			}
-			theirs.Tree = plugin.Tree{settings}
-		}
-	}
-	if f.scope != render.Bundle {
-		if theirs.Tree, err = render.Plugin(copilotmem.Files, o); err != nil {
-			return none, program, err
-		}
-	}
-	return install.Request{
-		Scope: f.scope, Dir: dir, Version: pluginVersion(), Data: string(data), Records: data.Receipts(),
-		Parts: []install.Part{ours, theirs}, Force: f.force,
-	}, program, nil
+// plan is an installation that is worked out, and how it is told.
+type plan struct {
+	flags   initFlags
+	request install.Request
+	program install.Program
+	job     *install.Job
+	out     outcome
 }
 
-// installedPolicy is the choice that lies in the folder: without a word on it, init leaves it as it is.
-func installedPolicy(scope, dir string) string {
-	for _, choice := range render.PolicyChoices() {
-		f, err := render.PolicySettings(copilotmem.Files, scope, choice)
-		if err != nil {
-			continue // a test reads all three
+// planInit works everything out and changes nothing.
+func (e *env) planInit(f initFlags) (p plan, err error) {
+	p.flags = f
+	if p.request, p.program, err = e.request(&p.flags); err != nil {
+		return p, err
+	}
+	for _, part := range p.request.Parts {
+		if err := refuseInvalid(f.scope, part.Dir, part.Tree); err != nil {
+			return p, err
 		}
-		there, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
-		if err == nil && bytes.Equal(there, f.Data) {
-			return choice
-		}
 	}
-	return ""
-}
-
-// dataProgram is the capture program as a file of the data folder.
-func dataProgram(data datadir.Dir, p *render.Program) plugin.File {
-	name := path.Join(filepath.Base(data.Bin()), p.Name)
-	if runtime.GOOS == "windows" {
-		name += ".exe"
+	if p.job, err = install.Prepare(p.request); err != nil {
+		return p, err
 	}
-	return plugin.File{Path: name, Data: p.Data, Mode: 0o755}
-}
-
-// pluginSettings are the two keys that make the client load the marketplace from where it lies.
-func pluginSettings(data datadir.Dir) (*install.Merge, error) {
-	source, err := install.NewKey("extraKnownMarketplaces", render.MarketplaceName,
-		map[string]any{"source": map[string]any{"source": "directory", "path": data.Plugin()}})
-	if err != nil {
-		return nil, err
-	}
-	enabled, err := install.NewKey("enabledPlugins", render.PluginName+"@"+render.MarketplaceName, true)
-	return &install.Merge{Path: "settings.json", Keys: []install.Key{source, enabled}}, err
-}
-
-// vendorError says that there is no program that may go into a repository.
-type vendorError struct{ dir string }
-
-func (e *vendorError) Error() string {
-	return e.dir + ": no copilot-mem-hook here to put into the repository"
-}
-func (e *vendorError) Hint() string {
-	return "put copilot-mem-hook beside copilot-mem, or leave out --vendor-binary"
+	p.out = newOutcome(f.scope, p.request.Dir, f.dryRun, p.job)
+	p.out.explain(p.program)
+	return p, nil
 }
 
 // explain says which program the hooks run.
 func (o *outcome) explain(p install.Program) {
 	said := false
 	for i, op := range o.Operations {
+		if strings.HasPrefix(op.Path, ".github/") && !strings.Contains(op.Path, "/"+hostFolder()+"/") {
+			continue // vendored for another system
+		}
 		if base := filepath.Base(op.Path); base == p.Name || base == p.Name+".exe" {
 			said = true
 			if op.Reason == "" {
-				o.Operations[i].Reason = "the hooks run it; copied from " + p.Source
+				o.Operations[i].Reason = "the hooks run it"
 			}
 		}
 	}
@@ -247,24 +207,43 @@ func (o *outcome) explain(p install.Program) {
 }
 
 // afterInit prints what to try next, and on stderr what stands in the way.
-func (e *env) afterInit(f initFlags, changed bool) error {
-	if f.dryRun {
-		_, err := fmt.Fprintln(e.Stdout, "\nDry run: nothing was changed.")
-		return err
-	}
-	if !changed {
-		_, err := fmt.Fprintln(e.Stdout, "\nNothing to do: everything is in place.")
-		return err
+func (e *env) afterInit(ctx context.Context, p plan, proof string) error {
+	f := p.flags
+	last := p.job.Last()
+	if !p.job.Changes() {
+		if _, err := fmt.Fprintln(e.Stdout, "\nNothing to do: everything is in place.", proof); err != nil {
+			return err
+		}
+		return e.warnings(ctx, p)
 	}
 	next, err := copilotmem.Files.ReadFile("assets/messages/next-" + f.scope + ".txt")
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(e.Stdout, "\nDone. %s", next); err != nil {
+	what := "Done."
+	if last != nil && last.Version != p.request.Version {
+		what = "Done: " + last.Version + " → " + p.request.Version + "."
+	}
+	if _, err := fmt.Fprintf(e.Stdout, "\n%s %s\n%s", what, proof, next); err != nil {
 		return err
+	}
+	return e.warnings(ctx, p)
+}
+
+// warnings tells on stderr what stands in the way.
+func (e *env) warnings(ctx context.Context, p plan) error {
+	f := p.flags
+	for _, op := range p.job.Plans[len(p.job.Plans)-1].Ops {
+		if op.Op == install.OpKeep && op.Foreign && strings.HasSuffix(op.Path, ".json") {
+			fmt.Fprintf(e.Stderr, "copilot-mem: hint: %s is not as we write it and was kept: without our hooks nothing is captured. --force puts them there and keeps a copy\n",
+				filepath.Join(p.request.Dir, filepath.FromSlash(op.Path)))
+		}
 	}
 	if f.scope == render.Repo && (f.policy == "off" || f.policy == "warn") {
 		fmt.Fprintln(e.Stderr, "copilot-mem: hint: a repository softens the bundled rules only for people who trust it: `copilot-mem policy trust`")
+	}
+	if f.scope == render.Repo && f.share {
+		e.afterShare(ctx, p)
 	}
 	if !install.OnPath("copilot-mem", e.Getenv("PATH")) {
 		fmt.Fprintln(e.Stderr, "copilot-mem: hint: copilot-mem is not on PATH: put it there, so that the agent can search too")
@@ -289,4 +268,13 @@ func (e *env) warnTwice(scope string) error {
 		}
 	}
 	return nil
+}
+
+// inRepository reports whether a repository scope is possible from here.
+func (e *env) inRepository(dir string) bool {
+	if dir == "" {
+		dir = e.Dir
+	}
+	_, err := copilot.GitRoot(dir)
+	return err == nil
 }

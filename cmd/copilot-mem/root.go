@@ -31,7 +31,7 @@ func newRoot(e *env) *cobra.Command {
 		return &usageError{err, "run `" + cmd.CommandPath() + " --help`"}
 	})
 	root.AddCommand(
-		newInitCmd(e), newUninstallCmd(e), newStatusCmd(e), newDoctorCmd(e),
+		newInitCmd(e), newUpgradeCmd(e), newUninstallCmd(e), newStatusCmd(e), newDoctorCmd(e),
 		newCaptureCmd(e), newIngestCmd(e),
 		newSearchCmd(e), newSessionsCmd(e), newShowCmd(e), newStatsCmd(e), newRememberCmd(e), newForgetCmd(e),
 		newRedactCmd(e), newBackupCmd(e), newRestoreCmd(e), newRepairCmd(e), newExportCmd(e),

@@ -38,6 +38,7 @@ func newUninstallCmd(e *env) *cobra.Command {
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "ask nothing")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "one JSON document")
+	addAccessibleFlag(e, cmd)
 	return cmd
 }
 
@@ -70,18 +71,22 @@ func (e *env) uninstall(f uninstallFlags) error {
 		return err
 	}
 	out := newOutcome(scope, dir, f.dryRun, job)
+	weight := ""
 	if f.purge {
-		out.Operations = append(out.Operations, operation{install.OpRemove, string(data), "0700", "everything that was remembered"})
+		if weight, err = weigh(data); err != nil {
+			return err
+		}
+		out.Operations = append(out.Operations, operation{install.OpRemove, string(data), "0700", "everything that was remembered: " + weight})
 	}
 	if !f.asJSON {
-		out.print(e.Stdout)
+		e.showPlan(out, job, ask)
 		if job == nil {
 			fmt.Fprintln(e.Stdout, "  nothing is installed here"+elsewhere(records))
 		}
 	}
 	if !f.dryRun {
 		if ask && (job != nil || f.purge) {
-			if yes, err := e.confirm("Go ahead?", !f.purge); err != nil || !yes {
+			if yes, err := e.sure(f.purge, weight, data); err != nil || !yes {
 				return err
 			}
 		}
@@ -104,20 +109,49 @@ func (e *env) uninstall(f uninstallFlags) error {
 	return nil
 }
 
+// sure asks once, and where memories go for good a second time, with how much that is.
+func (e *env) sure(purge bool, weight string, data datadir.Dir) (bool, error) {
+	yes, err := e.confirm("Go ahead?", !purge)
+	if err != nil || !yes || !purge {
+		return yes, err
+	}
+	return e.confirm(fmt.Sprintf("Really delete everything that was remembered, %s in %s? There is no way back.", weight, data), false)
+}
+
+// weigh says how much --purge-data deletes.
+func weigh(data datadir.Dir) (string, error) {
+	files, bytes, err := install.Weigh(string(data), data.Owned())
+	if err != nil {
+		return "", err
+	}
+	return plural(files, "file", "files") + ", " + byteText(bytes), nil
+}
+
+// byteText is a size as people read it.
+func byteText(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return plural(int(n), "byte", "bytes")
+	}
+	value, i := float64(n)/unit, 0
+	for value >= unit && i < 3 {
+		value, i = value/unit, i+1
+	}
+	return fmt.Sprintf("%.1f %s", value, []string{"KiB", "MiB", "GiB", "TiB"}[i])
+}
+
 func (e *env) carryOut(job *install.Job, purge bool, data datadir.Dir) error {
 	if job != nil {
 		if err := job.Do(); err != nil {
 			return err
 		}
+	} else if err := install.Tidy(string(data), data.Receipts()); err != nil {
+		return err
 	}
 	if !purge {
 		return nil
 	}
-	var ours []string
-	for _, p := range []string{data.Spool(), data.DB(), data.State(), data.Failures(), data.Failures() + ".old", data.Forward(), data.Receipts(), data.Bin(), data.Plugin(), data.Backups(), data.Config()} {
-		ours = append(ours, filepath.Base(p))
-	}
-	left, err := install.Purge(string(data), ours)
+	left, err := install.Purge(string(data), data.Owned())
 	if len(left) > 0 {
 		fmt.Fprintf(e.Stderr, "copilot-mem: hint: %s: not ours and left: %s\n", data, strings.Join(left, ", "))
 	}

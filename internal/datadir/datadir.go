@@ -76,6 +76,34 @@ func (d Dir) Config() string { return d.join("config.yaml") }
 // Backups is the folder of the store's copies: those that were asked for, and what restore and salvage put aside.
 func (d Dir) Backups() string { return d.join("backups") }
 
+// Logs is the folder of the log of sessions.
+func (d Dir) Logs() string { return d.join("logs") }
+
+// Trust is the file of the policies that may start programs.
+func (d Dir) Trust() string { return d.join("trust.json") }
+
+// Feedback is the folder of what the next call waits for.
+func (d Dir) Feedback() string { return d.join("feedback") }
+
+// Locks is the folder of the locks of policies that may not run side by side.
+func (d Dir) Locks() string { return d.join("locks") }
+
+// Actions is the folder of the actions that policies use.
+func (d Dir) Actions() string { return d.join("actions") }
+
+// Owned are the names of everything that we may put into the folder. What begins with one of them and a hyphen is ours
+// too: the store's journal, a file that is being written.
+func (d Dir) Owned() []string {
+	var names []string
+	for _, p := range []string{
+		d.Spool(), d.DB(), d.State(), d.Failures(), d.Receipts(), d.Bin(), d.Plugin(), d.Forward(), d.Config(), d.Backups(),
+		d.Logs(), d.Trust(), d.Feedback(), d.Locks(), d.Actions(),
+	} {
+		names = append(names, filepath.Base(p))
+	}
+	return append(names, filepath.Base(d.Failures())+".old", ".config", ".trust", ".copilot-mem")
+}
+
 func (d Dir) join(name string) string { return filepath.Join(string(d), name) }
 
 // Ensure makes the folder, for its owner alone, and tightens one that is open to others. It refuses a symlink that

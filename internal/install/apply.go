@@ -8,9 +8,8 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
-
-	copier "github.com/otiai10/copy"
 )
 
 const windows = runtime.GOOS == "windows"
@@ -39,28 +38,19 @@ type staged struct {
 	plan  Plan
 	root  *os.Root
 	token string
-	step  func(what string) error // tests stop here; nil otherwise
+	hand  *hand
+	undo  bool // part of a removal
 	made  []string
 	temps []string
 }
 
-func (s *staged) at(what string) error {
-	if s.step == nil {
-		return nil
-	}
-	return s.step(what)
-}
-
-func (s *staged) temp(i int) string {
-	return path.Join(path.Dir(s.plan.Ops[i].Path), fmt.Sprintf("%s%s-%d.tmp", tempPrefix, s.token, i))
+func (s *staged) temp(i int, ending string) string {
+	return path.Join(path.Dir(s.plan.Ops[i].Path), fmt.Sprintf("%s%s-%d.%s", tempPrefix, s.token, i, ending))
 }
 
 func (s *staged) write() error {
 	for _, dir := range s.plan.Make {
-		if err := s.at("mkdir " + dir); err != nil {
-			return err
-		}
-		if err := s.root.Mkdir(dir, s.plan.DirMode); err != nil {
+		if err := s.hand.mkdir(s.root, dir, s.plan.DirMode); err != nil {
 			if errors.Is(err, fs.ErrExist) {
 				continue
 			}
@@ -72,12 +62,9 @@ func (s *staged) write() error {
 		if op.Op != OpCreate && op.Op != OpUpdate {
 			continue
 		}
-		name := s.temp(i)
-		if err := s.at("write " + op.Path); err != nil {
-			return err
-		}
+		name := s.temp(i, "tmp")
 		s.temps = append(s.temps, name)
-		if err := writeNew(s.root, name, op.Data, op.Mode); err != nil {
+		if err := s.hand.writeNew(s.root, name, op.Data, op.Mode); err != nil {
 			return s.unwritable(op.Path, err)
 		}
 	}
@@ -85,16 +72,22 @@ func (s *staged) write() error {
 }
 
 func (s *staged) unwritable(name string, err error) error {
-	return &Error{filepath.Join(s.plan.Dir, filepath.FromSlash(name)), cause(err), "make the folder writable for you, or choose another scope; nothing was written"}
+	advice := ", or choose another scope; nothing was written"
+	if s.undo {
+		advice = again
+	}
+	return &Error{filepath.Join(s.plan.Dir, filepath.FromSlash(name)), cause(err), adviceFor(err) + advice}
 }
+
+const again = ", then run the same command again: it goes on where this one stopped"
 
 // abort takes back what write did.
 func (s *staged) abort() {
 	for _, name := range s.temps {
-		s.root.Remove(name) //nolint:errcheck // what cannot be removed is found again by its name
+		s.hand.remove(s.root, name) //nolint:errcheck // what cannot be removed is found again by its name
 	}
-	for i := len(s.made) - 1; i >= 0; i-- {
-		s.root.Remove(s.made[i]) //nolint:errcheck // not empty: somebody else uses it by now
+	for _, dir := range slices.Backward(s.made) {
+		s.hand.rmdir(s.root, dir) // not empty: somebody else uses it by now
 	}
 }
 
@@ -103,20 +96,12 @@ func (s *staged) commit() error {
 		if op.Op == OpKeep || op.Op == OpSkip {
 			continue
 		}
-		if err := s.at(op.Op + " " + op.Path); err != nil {
-			return err
-		}
 		if err := s.one(i, op); err != nil {
-			return &Error{filepath.Join(s.plan.Dir, filepath.FromSlash(op.Path)), cause(err), "run the same command again: it goes on where this one stopped"}
+			return &Error{filepath.Join(s.plan.Dir, filepath.FromSlash(op.Path)), cause(err), adviceFor(err) + again}
 		}
 	}
 	for _, dir := range s.plan.Drop {
-		if err := s.at("rmdir " + dir); err != nil {
-			return err
-		}
-		if info, err := s.root.Lstat(dir); err == nil && info.IsDir() {
-			s.root.Remove(dir) //nolint:errcheck // not empty: it stays
-		}
+		s.hand.rmdir(s.root, dir)
 	}
 	return nil
 }
@@ -127,23 +112,24 @@ func (s *staged) one(i int, op Op) error {
 	}
 	if op.Op == OpRemove {
 		if op.Backup != "" {
-			return s.root.Rename(op.Backup, op.Path)
+			return s.hand.rename(s.root, op.Backup, op.Path)
 		}
-		err := s.root.Remove(op.Path)
+		err := s.hand.remove(s.root, op.Path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		return err
 	}
 	if op.Backup != "" {
-		if err := s.backup(op); err != nil {
+		// It copies rather than renames: the file stays at its place until the new one replaces it in one step.
+		if err := s.hand.copyFile(s.root, op.Path, s.temp(i, "bak"), op.Backup); err != nil {
 			return err
 		}
 	}
-	if err := s.root.Rename(s.temp(i), op.Path); err != nil {
+	if err := s.hand.rename(s.root, s.temp(i, "tmp"), op.Path); err != nil {
 		return err
 	}
-	syncDir(s.root, path.Dir(op.Path))
+	s.hand.syncDir(s.root, path.Dir(op.Path))
 	return nil
 }
 
@@ -157,7 +143,7 @@ func (s *staged) unchanged(op Op) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		if op.Backup != "" && op.Op == OpUpdate {
+		if op.Foreign && op.Op == OpUpdate {
 			return nil
 		}
 		return errors.New("not a regular file any more")
@@ -172,19 +158,6 @@ func (s *staged) unchanged(op Op) error {
 	return nil
 }
 
-// backup copies rather than renames: the file stays at its place until the new one replaces it in one step. A link is
-// copied as a link.
-func (s *staged) backup(op Op) error {
-	from := filepath.Join(s.root.Name(), filepath.FromSlash(op.Path))
-	to := filepath.Join(s.root.Name(), filepath.FromSlash(op.Backup))
-	return copier.Copy(from, to, copier.Options{
-		OnSymlink:         func(string) copier.SymlinkAction { return copier.Shallow },
-		PermissionControl: copier.PerservePermission,
-		PreserveTimes:     true,
-		Sync:              true,
-	})
-}
-
 // settled is the receipt once everything is at its place.
 func (s *staged) settled() Receipt {
 	r := s.plan.Receipt
@@ -195,55 +168,36 @@ func (s *staged) settled() Receipt {
 	return r
 }
 
-// writeNew writes a file that is not there yet, with exactly this mode, and syncs it.
-func writeNew(root *os.Root, name string, data []byte, mode fs.FileMode) error {
-	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {
-		if err := root.Remove(name); err != nil { // the rest of an interrupted run
-			return err
-		}
-	}
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// syncDir makes a rename last; systems that cannot sync a folder do without.
-func syncDir(root *os.Root, dir string) {
-	if f, err := root.Open(dir); err == nil {
-		f.Sync() //nolint:errcheck // see above
-		f.Close()
-	}
-}
-
-// sweep removes the files that an interrupted run left beside their places.
-func sweep(root *os.Root, r Receipt, token string) {
+// sweep removes the files that an interrupted run left beside their places. receipts, some of which may be nil, say in
+// which folders it worked.
+func sweep(h *hand, root *os.Root, token string, receipts ...*Receipt) {
 	if token == "" {
 		return
 	}
 	seen := map[string]bool{}
-	for _, f := range r.Files {
-		dir := path.Dir(f.Path)
-		if seen[dir] {
+	for _, r := range receipts {
+		if r == nil {
 			continue
 		}
-		seen[dir] = true
-		entries, err := fs.ReadDir(root.FS(), dir)
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), tempPrefix+token+"-") && e.Type().IsRegular() {
-				root.Remove(path.Join(dir, e.Name())) //nolint:errcheck // it stays visible under its name
+		for _, f := range r.Files {
+			dir := path.Dir(f.Path)
+			if seen[dir] {
+				continue
 			}
+			seen[dir] = true
+			sweepDir(h, root, dir, tempPrefix+token+"-")
+		}
+	}
+}
+
+func sweepDir(h *hand, root *os.Root, dir, prefix string) {
+	entries, err := fs.ReadDir(root.FS(), dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) && !e.IsDir() {
+			h.remove(root, path.Join(dir, e.Name())) //nolint:errcheck // it stays visible under its name
 		}
 	}
 }

@@ -51,12 +51,15 @@ func absentDirs(dir string) []string {
 }
 
 // madeDirs remembers the folders that were made, to take them back when nothing comes of it.
-type madeDirs struct{ list []string }
+type madeDirs struct {
+	hand *hand
+	list []string
+}
 
 func (m *madeDirs) all(dir string, mode fs.FileMode) error {
 	for _, d := range absentDirs(dir) {
-		if err := os.Mkdir(d, mode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return &Error{d, cause(err), "make the folder above it writable for you, or choose another scope"}
+		if err := m.hand.mkdirAt(d, mode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return &Error{d, cause(err), adviceFor(err) + ", or choose another scope"}
 		}
 		m.list = append(m.list, d)
 	}
@@ -67,13 +70,6 @@ func (m *madeDirs) keep() { m.list = nil }
 
 func (m *madeDirs) undo() {
 	for _, d := range slices.Backward(m.list) {
-		removeEmpty(d)
-	}
-}
-
-// removeEmpty removes a folder that nothing is in; anything else stays.
-func removeEmpty(dir string) {
-	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
-		os.Remove(dir) //nolint:errcheck // not empty: it stays
+		m.hand.removeEmpty(d)
 	}
 }

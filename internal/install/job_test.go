@@ -59,93 +59,6 @@ func hasExisted(j *Job) bool {
 	return false
 }
 
-var errKilled = errors.New("killed")
-
-// killAt carries a job out until its nth step, and dies there without any tidying.
-func killAt(t *testing.T, j *Job, n int) (killed bool) {
-	t.Helper()
-	defer func() {
-		if r := recover(); r != nil {
-			if r != errKilled { //nolint:errorlint // our own value
-				panic(r)
-			}
-			killed = true
-		}
-	}()
-	j.step = func(string) error {
-		if n--; n < 0 {
-			panic(errKilled)
-		}
-		return nil
-	}
-	if err := j.Do(); err != nil {
-		t.Fatal(err)
-	}
-	return false
-}
-
-// A kill at any step of an init: the next init finishes it, and uninstall undoes it.
-func TestInterruptedInit(t *testing.T) {
-	t.Parallel()
-	for n := 0; ; n++ {
-		done := false
-		for _, finish := range []bool{true, false} {
-			w := newWorld(t)
-			write(t, filepath.Join(w.scope, "settings.json"), `{"a":1}`, 0o644)
-			write(t, filepath.Join(w.scope, "agents", "nav.agent.md"), "mine", 0o600)
-			before := snapshot(t, w.scope)
-			req := w.request("1")
-			req.Force = true
-			j, err := Prepare(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			done = !killAt(t, j, n)
-			if finish {
-				install(t, req)
-				for _, s := range states(t, w) {
-					if s.State != OK {
-						t.Errorf("killed at step %d, after the next init: %v", n, s)
-					}
-				}
-			}
-			w.uninstall(t)
-			same(t, fmt.Sprintf("killed at step %d, finished %v", n, finish), before, snapshot(t, w.scope))
-			// Killed before the first record there is nothing that could know of the empty data folder.
-			if n > 0 && exists(filepath.Join(w.dir, "share")) {
-				t.Errorf("killed at step %d: the data folder is left", n)
-			}
-		}
-		if done {
-			if n < 15 {
-				t.Errorf("only %d steps", n)
-			}
-			return
-		}
-	}
-}
-
-// A kill at any step of an uninstall: the next uninstall finishes it.
-func TestInterruptedUninstall(t *testing.T) {
-	t.Parallel()
-	for n := 0; ; n++ {
-		w := newWorld(t)
-		write(t, filepath.Join(w.scope, "settings.json"), "{\n}", 0o644)
-		before := snapshot(t, w.dir)
-		install(t, w.request("1"))
-		j, err := PrepareRemoval("user", w.scope, w.data, filepath.Join(w.data, "receipts"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		killed := killAt(t, j, n)
-		w.uninstall(t)
-		same(t, fmt.Sprintf("killed at step %d", n), before, snapshot(t, w.dir))
-		if !killed {
-			return
-		}
-	}
-}
-
 func states(t *testing.T, w world) []FileState {
 	t.Helper()
 	all, err := Records(filepath.Join(w.data, "receipts"))
@@ -163,33 +76,6 @@ func states(t *testing.T, w world) []FileState {
 	return out
 }
 
-// A failure while writing leaves nothing behind, not even a folder.
-func TestFailedInitLeavesNothing(t *testing.T) {
-	t.Parallel()
-	for n := 1; n < 9; n++ {
-		w := newWorld(t)
-		if err := os.MkdirAll(filepath.Join(w.scope, "hooks"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		before := snapshot(t, w.dir)
-		j, err := Prepare(w.request("1"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		left := n
-		j.step = func(what string) error {
-			if left--; left < 0 && !strings.HasPrefix(what, "create") {
-				return errors.New("disk full")
-			}
-			return nil
-		}
-		if err := j.Do(); err == nil || !strings.Contains(err.Error(), "disk full") {
-			t.Fatalf("step %d: %v", n, err)
-		}
-		same(t, fmt.Sprintf("failed at step %d", n), before, snapshot(t, w.dir))
-	}
-}
-
 // Nothing is begun when any place is wrong, and the error says which one and what to do.
 func TestPrepareRefuses(t *testing.T) {
 	t.Parallel()
@@ -201,7 +87,8 @@ func TestPrepareRefuses(t *testing.T) {
 		"a folder links out of the scope": {func(w world) {
 			mustSymlink(t, outside, filepath.Join(w.scope, "hooks"))
 		}, filepath.Join("scope", "hooks") + ": "},
-		"settings are broken":         {func(w world) { write(t, filepath.Join(w.scope, "settings.json"), "{\n  \"a\": 1,\n}", 0o644) }, "settings.json: line 3"},
+		"settings are broken":         {func(w world) { write(t, filepath.Join(w.scope, "settings.json"), "{\n  \"a\": 1,\n  b}", 0o644) }, "settings.json: line 3"},
+		"a comment has no end":        {func(w world) { write(t, filepath.Join(w.scope, "settings.json"), "{} /* x", 0o644) }, "settings.json: line 1"},
 		"settings are a list":         {func(w world) { write(t, filepath.Join(w.scope, "settings.json"), "[]", 0o644) }, "settings.json: not a JSON object"},
 		"settings are empty":          {func(w world) { write(t, filepath.Join(w.scope, "settings.json"), "", 0o644) }, "settings.json: line 1"},
 		"a section is a list":         {func(w world) { write(t, filepath.Join(w.scope, "settings.json"), `{"enabledPlugins":[]}`, 0o644) }, `"enabledPlugins" is not an object`},
@@ -362,5 +249,102 @@ func TestPurgeLeavesWhatIsNotOurs(t *testing.T) {
 	}
 	if _, err := Purge(dir, ours); err != nil || exists(dir) {
 		t.Errorf("an empty data folder stays: %v", err)
+	}
+}
+
+// An older program does not touch what a newer one installed, in its own scope or in a file that both use; it may still
+// take out, so that there is a way back.
+func TestDowngradeIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	clean := snapshot(t, w.dir)
+	install(t, w.request("1.10.0"))
+	before := snapshot(t, w.dir)
+	other := w.request("1.9.0")
+	other.Scope, other.Dir = "repo", filepath.Join(w.dir, "repo")
+	other.Parts = []Part{other.Parts[0], {Dir: other.Dir, Tree: sampleTree("1.9.0")}}
+	for name, r := range map[string]Request{"the same scope": w.request("1.9.0"), "a pre-release": w.request("1.10.0-rc.1"), "a file that both use": other} {
+		_, err := Prepare(r)
+		var down *DowngradeError
+		if !errors.As(err, &down) || !strings.Contains(err.Error(), "installed by version 1.10.0") || !strings.Contains(down.Hint(), "uninstall --scope user --dir "+w.scope) {
+			t.Errorf("%s: %v", name, err)
+		}
+		same(t, name, before, snapshot(t, w.dir))
+	}
+	w.uninstall(t)
+	same(t, "after uninstall", clean, snapshot(t, w.dir))
+}
+
+// An upgrade takes what a person has not touched, keeps and names what they changed, and drops what is gone.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	clean := snapshot(t, w.dir)
+	install(t, w.full("1.0.0"))
+	write(t, filepath.Join(w.scope, "skills/query/SKILL.md"), "my words", 0o644)
+	next := w.request("2.0.0")
+	next.Choices = map[string]string{"a": "b"}
+	next.Parts[1].Tree = next.Parts[1].Tree[1:] // without the agent
+	j := install(t, next)
+	for name, want := range map[string]string{
+		"hooks/copilot-mem.json": "update an older version", "skills/query/SKILL.md": "keep changed by hand; --force overwrites it and keeps a copy",
+		"agents/nav.agent.md": "remove no longer part of it", "README.md": "remove ", "settings.json": "keep up to date",
+	} {
+		if got := reason(j, name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	all, err := Records(next.Records)
+	if err != nil || all[0].Version != "2.0.0" || all[0].Choices["a"] != "b" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if err := os.Remove(filepath.Join(w.scope, "skills/query/SKILL.md")); err != nil {
+		t.Fatal(err)
+	}
+	w.uninstall(t)
+	same(t, "after uninstall", clean, snapshot(t, w.dir))
+}
+
+// A text of somebody else: our line goes wherever it stands by then; a choice that a person changed since stays theirs.
+func TestTextOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, now, left, state string }{
+		{"untouched", "", "# Mine\n", OK},
+		{"text before", "# New\n\nwords\n\nours 1.0.0\n", "# New\n\nwords\n", OK},
+		{"the line is gone", "# New\n", "# New\n", Changed},
+		{"twice", "a\nours 1.0.0\n\nours 1.0.0\n", "a\nours 1.0.0\n\nours 1.0.0\n", OK},
+	}
+	for _, tt := range tests {
+		w := newWorld(t)
+		name := filepath.Join(w.scope, "README.md")
+		write(t, name, "# Mine\n", 0o640)
+		install(t, w.full("1.0.0"))
+		if tt.now != "" {
+			write(t, name, tt.now, 0o640)
+		}
+		for _, s := range states(t, w) {
+			if s.Path == "README.md" && s.State != tt.state {
+				t.Errorf("%s: %s, want %s", tt.name, s.State, tt.state)
+			}
+		}
+		w.uninstall(t)
+		if data, err := os.ReadFile(name); err != nil || string(data) != tt.left {
+			t.Errorf("%s: left %q, %v; want %q", tt.name, data, err, tt.left)
+		}
+	}
+	w := newWorld(t)
+	r := w.request("1.0.0")
+	r.Parts[0].Merges = []Merge{{Path: "config.yaml", Free: true, Edit: func([]byte) ([]byte, error) { return []byte("a: 1\n"), nil }}}
+	install(t, r)
+	write(t, filepath.Join(w.data, "config.yaml"), "a: 2\n", 0o600)
+	install(t, w.request("1.0.0")) // does not ask again
+	for _, s := range states(t, w) {
+		if s.State != OK {
+			t.Errorf("a choice that was changed: %v", s)
+		}
+	}
+	w.uninstall(t)
+	if data, err := os.ReadFile(filepath.Join(w.data, "config.yaml")); err != nil || string(data) != "a: 2\n" {
+		t.Errorf("config.yaml: %q, %v", data, err)
 	}
 }

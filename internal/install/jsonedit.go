@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A shared settings file is edited as text: whoever wrote it finds every other byte as it was. The text was checked to
-// be strict JSON before it comes here, so the scanner below needs no errors.
+// A shared settings file is edited as text: whoever wrote it finds every other byte as it was. The scanner below walks the
+// strict form of a text that was checked, so it needs no errors.
 
 // member is one entry of an object, as offsets into the text.
 type member struct {
@@ -106,19 +106,21 @@ type splice struct {
 	At  int    `json:"at"`
 	Cut string `json:"cut,omitempty"`
 	Put string `json:"put"`
+	// Moved says that somebody changed the text between this splice and the next: At is not where it is any more.
+	Moved bool `json:"moved,omitempty"`
 }
 
 func (s splice) apply(b []byte) []byte {
 	return append(append(append([]byte(nil), b[:s.At]...), s.Put...), b[s.At+len(s.Cut):]...)
 }
 
-func (s splice) undo(b []byte) []byte { return splice{s.At, s.Put, s.Cut}.apply(b) }
+func (s splice) undo(b []byte) []byte { return splice{At: s.At, Cut: s.Put, Put: s.Cut}.apply(b) }
 
 // style is how the text is laid out; what we add follows it.
 type style struct{ newline, unit string }
 
-func styleOf(b []byte) style {
-	s := style{"\n", "  "}
+func styleOf(d document) style {
+	s, b := style{"\n", "  "}, d.json
 	if bytes.Contains(b, []byte("\r\n")) {
 		s.newline = "\r\n"
 	}
@@ -139,22 +141,55 @@ func lead(b []byte, from, to int) (all, indent string, broken bool) {
 }
 
 // insert gives the splice that adds a member to the object o, whose own line is indented by indent.
-func insert(b []byte, o object, indent, name string, value any, s style) splice {
+func insert(d document, o object, indent, name string, value any, s style) splice {
 	name = quote(name) + ": "
 	if len(o.members) == 0 {
-		inner := indent + s.unit
-		put := s.newline + inner + name + layout(value, inner, s) + s.newline + indent
-		return splice{At: o.open + 1, Cut: string(b[o.open+1 : o.close]), Put: put}
+		return insertFirst(d, o, indent, name, value, s)
 	}
 	last := o.members[len(o.members)-1]
-	all, deep, broken := lead(b, o.before(b, len(o.members)-1), last.start)
-	put := "," + all + name
+	from := o.before(d.json, len(o.members)-1)
+	all, deep, broken := lead(d.json, from, last.start)
+	if d.noted(from, last.start) { // its comments are not repeated
+		if all = " "; broken {
+			all = s.newline + deep
+		}
+	}
+	put := all + name
 	if broken {
 		put += layout(value, deep, s)
 	} else {
 		put += layout(value, "", style{})
 	}
-	return splice{At: last.stop, Put: put}
+	at := last.stop
+	if comma := d.comma(at); comma >= 0 { // a trailing one
+		at = comma + 1
+	} else {
+		put = "," + put
+	}
+	// What is said about the last member on its own line stays beside it.
+	end := at
+	for end < o.close && d.text[end] != '\n' && d.text[end] != '\r' {
+		end++
+	}
+	cut := string(d.text[at:end])
+	if !broken || end == o.close || !d.noted(at, end) || strings.LastIndex(cut, "/*") > strings.LastIndex(cut, "*/") {
+		return splice{At: at, Put: put}
+	}
+	if rest, ok := strings.CutPrefix(put, ","); ok {
+		return splice{At: at, Cut: cut, Put: "," + cut + rest}
+	}
+	return splice{At: at, Cut: cut, Put: cut + put}
+}
+
+// insertFirst adds a member to an object that has none.
+func insertFirst(d document, o object, indent, name string, value any, s style) splice {
+	inner := indent + s.unit
+	member := inner + name + layout(value, inner, s)
+	if !d.noted(o.open+1, o.close) {
+		return splice{At: o.open + 1, Cut: string(d.text[o.open+1 : o.close]), Put: s.newline + member + s.newline + indent}
+	}
+	// Comments stay: the member goes below them.
+	return splice{At: o.close, Put: s.newline + member + s.newline + indent}
 }
 
 // before gives where the blanks begin that stand before member i.
@@ -183,21 +218,27 @@ func quote(s string) string {
 	return string(data)
 }
 
-// remove gives the splice that takes member i out of o, with the comma that becomes one too many.
-func remove(b []byte, o object, i int) splice {
+// remove gives the splice that takes member i out of o, with the comma that becomes one too many. A comment stays.
+func remove(d document, o object, i int) splice {
 	from, to := o.members[i].start, o.members[i].stop
+	last := len(o.members) - 1
+	comma := d.comma(to)
 	switch {
-	case len(o.members) == 1:
+	case last == 0 && !d.noted(o.open+1, o.close):
 		from, to = o.open+1, o.close
-	case i > 0:
+	case i > 0 && !d.noted(o.members[i-1].stop, from) && (i < last || comma < 0):
 		from = o.members[i-1].stop
-	default:
-		to = o.members[1].start
+	case i < last && !d.noted(to, o.members[i+1].start):
+		to = o.members[i+1].start
+	case comma >= 0 && !d.noted(to, comma): // with comments about, a comma before the brace does not matter
+		to = comma + 1
+	case comma >= 0:
+		return splice{At: from, Cut: string(d.text[from : comma+1]), Put: string(d.text[to:comma])}
 	}
-	return splice{At: from, Cut: string(b[from:to])}
+	return splice{At: from, Cut: string(d.text[from:to])}
 }
 
-// sameJSON compares two values by what they mean.
+// sameJSON compares two strict values by what they mean.
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
@@ -35,6 +36,9 @@ type Op struct {
 	Before string // SHA-256 of what is there now; empty for nothing
 	After  string // and of what will be there
 	Backup string // OpCreate and OpUpdate: where to put what is there now; OpRemove: what to put back
+
+	Foreign bool   // what is there now is not ours
+	Old     []byte // what is there now, where it is a regular file
 }
 
 // Plan is what to do below one folder. It holds everything that Apply needs but the folder itself.
@@ -57,9 +61,9 @@ func (p Plan) Changes() bool {
 type Options struct {
 	Scope   string
 	Dir     string
-	Force   bool   // overwrite what a person changed, and leave a copy beside it
-	Private bool   // modes for the owner alone
-	Merge   *Merge // keys for a file of somebody else
+	Force   bool    // overwrite what a person changed, and leave a copy beside it
+	Private bool    // modes for the owner alone
+	Merges  []Merge // what goes into files of somebody else
 }
 
 // Error is a place where nothing can be installed.
@@ -91,9 +95,9 @@ func Diff(tree plugin.Tree, disk fs.FS, receipt *Receipt, o Options) (Plan, erro
 		wanted[f.Path] = true
 		d.file(f)
 	}
-	if o.Merge != nil {
-		wanted[o.Merge.Path] = true
-		d.merge(*o.Merge)
+	for _, m := range o.Merges {
+		wanted[m.Path] = true
+		d.merge(m)
 	}
 	if receipt != nil {
 		for _, f := range receipt.Files {
@@ -102,9 +106,24 @@ func Diff(tree plugin.Tree, disk fs.FS, receipt *Receipt, o Options) (Plan, erro
 			}
 		}
 	}
+	d.dropUnused()
 	slices.SortStableFunc(d.plan.Ops, func(a, b Op) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(d.plan.Receipt.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return d.plan, errors.Join(d.errs...)
+}
+
+// dropUnused plans that folders go in which nothing of this version lies. They stay on the receipt: one that somebody
+// else uses by now goes when that is over.
+func (d *differ) dropUnused() {
+	used := func(dir string) bool {
+		return slices.ContainsFunc(d.plan.Receipt.Files, func(f File) bool { return strings.HasPrefix(f.Path, dir+"/") })
+	}
+	removes := slices.ContainsFunc(d.plan.Ops, func(o Op) bool { return o.Op == OpRemove })
+	for _, dir := range slices.Backward(d.plan.Receipt.Dirs) {
+		if removes && !used(dir) && !slices.Contains(d.plan.Make, dir) {
+			d.plan.Drop = append(d.plan.Drop, dir)
+		}
+	}
 }
 
 type differ struct {
@@ -139,6 +158,9 @@ func (d *differ) file(f plugin.File) {
 	old, owned := d.receipt.file(f.Path)
 	now, next := hash(data), hash(f.Data)
 	entry := File{Path: f.Path, Mode: modeText(f.Mode), SHA256: next, Existed: old.Existed, Backup: old.Backup}
+	if entry.Backup != "" && !d.exists(entry.Backup) { // an interrupted run did not come to it, or put it back
+		entry.Backup = ""
+	}
 	mine := owned && state == regular && (now == old.SHA256 || now == old.Was)
 	switch {
 	case state == absent:
@@ -151,23 +173,33 @@ func (d *differ) file(f plugin.File) {
 		d.record(entry)
 	case mine:
 		entry.Was = now
-		d.write(d.add(OpUpdate, f, now, "an older version"), f)
-		d.record(entry)
-	case d.o.Force:
-		entry.Existed = false // and no Was: what is there now is not ours, whatever interrupts us
-		op := d.add(OpUpdate, f, now, "changed by hand; a copy stays beside it")
-		op.Backup = d.freeBackup(f.Path)
-		if entry.Backup == "" {
-			entry.Backup = op.Backup
-		}
+		op := d.add(OpUpdate, f, now, "an older version")
+		op.Old = data
 		d.write(op, f)
 		d.record(entry)
+	case d.o.Force:
+		d.force(f, data, entry)
+	case owned:
+		d.add(OpKeep, f, now, "changed by hand; --force overwrites it and keeps a copy").Foreign = true
+		d.record(old)
 	default:
-		d.add(OpKeep, f, now, "changed by hand; --force overwrites it and keeps a copy")
-		if owned {
-			d.record(old)
-		}
+		d.add(OpKeep, f, now, "not ours; --force overwrites it and keeps a copy").Foreign = true
 	}
+}
+
+// force plans to overwrite what a person wrote, and to keep a copy of it.
+func (d *differ) force(f plugin.File, data []byte, entry File) {
+	entry.Existed = false // and no Was: what is there now is not ours, whatever interrupts us
+	op := d.add(OpUpdate, f, hash(data), "changed by hand; a copy stays beside it")
+	op.Foreign, op.Old = true, data
+	if entry.Backup == "" || !d.same(f.Path, entry.Backup) { // else an interrupted run has made the copy already
+		op.Backup = d.freeBackup(f.Path)
+	}
+	if entry.Backup == "" {
+		entry.Backup = op.Backup
+	}
+	d.write(op, f)
+	d.record(entry)
 }
 
 func (d *differ) write(op *Op, f plugin.File) {
@@ -181,7 +213,11 @@ func (d *differ) obsolete(f File) {
 	switch {
 	case err != nil:
 		d.fail(err)
-	case f.Existed || f.Merged != nil || state == absent:
+	case f.Merged != nil && f.Merged.Free:
+		d.record(f)
+	case f.Merged != nil:
+		d.unmerge(f)
+	case f.Existed || state == absent:
 	case state == regular && (hash(data) == f.SHA256 || hash(data) == f.Was):
 		op := d.add(OpRemove, plugin.File{Path: f.Path, Mode: parseMode(f.Mode)}, hash(data), "no longer part of it")
 		op.Backup = f.Backup
@@ -242,6 +278,17 @@ func (d *differ) look(name string) ([]byte, fileState, error) {
 
 func (d *differ) outside(name string, err error) error {
 	return &Error{d.full(name), cause(err), "replace the link by a folder, or choose another scope"}
+}
+
+// adviceFor says what to do about an error of the system.
+func adviceFor(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return "make room on the disk"
+	case errors.Is(err, syscall.EROFS):
+		return "the disk is read-only: mount it writable"
+	}
+	return "make the folder writable for you"
 }
 
 // cause is an error's last word, without the operation and path that our own message names already.

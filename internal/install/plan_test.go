@@ -31,7 +31,7 @@ func TestDiff(t *testing.T) {
 		{"as wanted, by chance", file("new"), nil, false, "keep up to date", 1},
 		{"our old one", file("old"), ours("old"), false, "update an older version", 1},
 		{"changed", file("mine"), ours("old"), false, "keep changed by hand; --force overwrites it and keeps a copy", 1},
-		{"somebody's", file("mine"), nil, false, "keep changed by hand; --force overwrites it and keeps a copy", 0},
+		{"somebody's", file("mine"), nil, false, "keep not ours; --force overwrites it and keeps a copy", 0},
 		{"somebody's, forced", file("mine"), nil, true, "update changed by hand; a copy stays beside it", 1},
 	}
 	tree := plugin.Tree{{Path: name, Data: []byte("new"), Mode: 0o644}}

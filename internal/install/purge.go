@@ -4,12 +4,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// Purge removes from the data folder everything whose name begins with one of ours, then the folder if nothing is left.
-// A folder that was named by mistake keeps the rest; left names it.
+// Purge removes from the data folder everything whose name is one of ours, or begins with one and a hyphen, then
+// the folder if nothing is left. A folder that was named by mistake keeps the rest; left names it.
 func Purge(dir string, ours []string) (left []string, err error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -24,7 +25,7 @@ func Purge(dir string, ours []string) (left []string, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if !slices.ContainsFunc(ours, func(name string) bool { return e.Name() == name || strings.HasPrefix(e.Name(), name+"-") }) {
+		if !isOurs(e.Name(), ours) {
 			left = append(left, e.Name())
 			continue
 		}
@@ -33,7 +34,37 @@ func Purge(dir string, ours []string) (left []string, err error) {
 		}
 	}
 	if len(left) == 0 {
-		removeEmpty(dir)
+		(*hand)(nil).removeEmpty(dir)
 	}
 	return left, nil
+}
+
+func isOurs(name string, ours []string) bool {
+	return slices.ContainsFunc(ours, func(our string) bool {
+		rest, ok := strings.CutPrefix(name, our)
+		return ok && (rest == "" || rest[0] == '-')
+	})
+}
+
+// Weigh counts the files that Purge would remove, and their bytes.
+func Weigh(dir string, ours []string) (files int, bytes int64, err error) {
+	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		if filepath.Dir(p) == filepath.Clean(dir) && !isOurs(d.Name(), ours) {
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if info, err := d.Info(); err == nil && !d.IsDir() {
+			files, bytes = files+1, bytes+info.Size()
+		}
+		return nil
+	})
+	return files, bytes, err
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strconv"
+	"strings"
 )
 
 // Receipt is what was written below one folder.
@@ -41,13 +42,15 @@ const (
 
 // Record is one installation: a scope in a folder, and a receipt for each folder that it wrote below.
 type Record struct {
-	SchemaVersion int       `json:"schemaVersion"`
-	Scope         string    `json:"scope"`
-	Dir           string    `json:"dir"`
-	Version       string    `json:"version"`
-	State         string    `json:"state"`
-	Token         string    `json:"token,omitempty"` // part of the names of files that are being written
-	Receipts      []Receipt `json:"receipts"`
+	SchemaVersion int    `json:"schemaVersion"`
+	Scope         string `json:"scope"`
+	Dir           string `json:"dir"`
+	Version       string `json:"version"`
+	State         string `json:"state"`
+	Token         string `json:"token,omitempty"` // part of the names of files that are being written
+	// Choices are what was chosen beside scope and folder, in the caller's words: the next init keeps them.
+	Choices  map[string]string `json:"choices,omitempty"`
+	Receipts []Receipt         `json:"receipts"`
 }
 
 // name is the record's file name: one for each scope and folder.
@@ -87,7 +90,7 @@ func Records(folder string) ([]Record, error) {
 	}
 	var all []Record
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".json" || !e.Type().IsRegular() {
+		if filepath.Ext(e.Name()) != ".json" || !e.Type().IsRegular() || strings.HasPrefix(e.Name(), tempPrefix) {
 			continue
 		}
 		name := filepath.Join(folder, e.Name())
@@ -127,8 +130,9 @@ func (e *RecordError) Hint() string {
 	return "use a newer copilot-mem, or remove the file and what it lists by hand"
 }
 
-// save writes the record beside its name, synced, and renames it.
-func (r Record) save(folder string) error {
+// save writes the record beside its name, synced, and renames it. The name beside it is always the same: the next save
+// replaces what an interrupted one left.
+func (r Record) save(h *hand, folder string) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -138,11 +142,16 @@ func (r Record) save(folder string) error {
 		return err
 	}
 	defer root.Close()
-	temp := tempPrefix + r.Token + "-" + r.name()
-	if err := writeNew(root, temp, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(folder, r.name()), err)
+	temp := tempPrefix + r.name()
+	if err = h.writeNew(root, temp, append(data, '\n'), 0o600); err == nil {
+		err = h.rename(root, temp, r.name())
 	}
-	return root.Rename(temp, r.name())
+	if err != nil {
+		h.remove(root, temp) //nolint:errcheck // the next run finds it by its name
+		return &Error{filepath.Join(folder, r.name()), cause(err), adviceFor(err)}
+	}
+	h.syncDir(root, ".")
+	return nil
 }
 
 func hash(data []byte) string {

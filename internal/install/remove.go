@@ -84,7 +84,10 @@ func (d *differ) unmerge(f File) {
 		op.Op, op.Reason = OpSkip, "not there any more"
 	case state != regular:
 		op.Op, op.Reason = OpKeep, "not a regular file any more"
+	case f.Merged.text():
+		op = d.unedit(f, text, op)
 	default:
+		op.Old = text
 		if err := checkSettings(text, f.Merged.Keys); err != nil {
 			d.fail(&SettingsError{d.full(f.Path), err})
 			return
@@ -93,8 +96,8 @@ func (d *differ) unmerge(f File) {
 		if len(kept) > 0 {
 			op.Reason = strings.Join(kept, ", ") + " was changed by hand and stays"
 		}
-		switch top, _ := readObject(next, 0); {
-		case f.Merged.Created && len(top.members) == 0:
+		switch top, _ := readObject(plain(next), 0); {
+		case f.Merged.Created && len(top.members) == 0 && !newDocument(next).noted(0, len(next)):
 			op.Op, op.Reason = OpRemove, ""
 		case bytes.Equal(text, next):
 			op.Op = OpKeep
@@ -152,6 +155,8 @@ func (d *differ) drift(f File) string {
 		return Changed
 	case state == absent:
 		return Missing
+	case f.Merged != nil && f.Merged.text():
+		return editState(f, data)
 	case f.Merged != nil:
 		if checkSettings(data, f.Merged.Keys) != nil {
 			return Changed

@@ -25,10 +25,17 @@ func NewKey(section, name string, value any) (Key, error) {
 	return Key{section, name, data}, err
 }
 
-// Merge is the part of an installation that lies in a file of somebody else.
+// Merge is the part of an installation that lies in a file of somebody else: Keys in a JSON document, or what Edit makes
+// of any text.
 type Merge struct {
 	Path string
 	Keys []Key
+
+	// Edit gives the text with ours in it; what it gets when nothing is to do; nil where the file is JSON with Keys.
+	Edit   func(text []byte) ([]byte, error)
+	Mode   fs.FileMode // of a file that Edit makes; zero: 0600
+	Reason string      // what Edit does, for the plan
+	Free   bool        // a person may change it further: that is no drift, and the next init does not care
 }
 
 // Merged is what the receipt knows of such a file.
@@ -37,7 +44,10 @@ type Merged struct {
 	Owned   []string `json:"sections,omitempty"` // sections that were not there before
 	Created bool     `json:"created,omitempty"`  // the file was not there before
 	Splices []splice `json:"splices,omitempty"`  // what was done to the text, in order
+	Free    bool     `json:"free,omitempty"`     // see [Merge]; without keys it is a text
 }
+
+func (m Merged) text() bool { return len(m.Keys) == 0 }
 
 // SettingsError is a shared settings file that cannot be edited safely.
 type SettingsError struct {
@@ -57,9 +67,9 @@ func (e *SettingsError) Hint() string {
 	return "correct the file, then run the command again; nothing was changed"
 }
 
-// checkSettings refuses a text that is not one JSON object, or where a section is not an object.
+// checkSettings refuses a text that is not one JSON object (comments and trailing commas may be in it), or where a section is not an object.
 func checkSettings(text []byte, keys []Key) error {
-	doc, err := plugin.ParseJSON(text)
+	doc, err := plugin.ParseJSON(plain(text))
 	if err != nil {
 		return err
 	}
@@ -74,37 +84,39 @@ func checkSettings(text []byte, keys []Key) error {
 	return nil
 }
 
-// current gives the value of a key in a checked text; nil when it is not there.
+// current gives the value of a key in a checked text, as strict JSON; nil when it is not there.
 func current(text []byte, k Key) []byte {
-	top, _ := readObject(text, 0)
+	strict := plain(text)
+	top, _ := readObject(strict, 0)
 	section, i := top.find(k.Section)
 	if i < 0 {
 		return nil
 	}
-	o, _ := readObject(text, section.val)
+	o, _ := readObject(strict, section.val)
 	m, i := o.find(k.Name)
 	if i < 0 {
 		return nil
 	}
-	return text[m.val:m.stop]
+	return strict[m.val:m.stop]
 }
 
 // addKey puts one key into a checked text that has no such key.
 func addKey(text []byte, k Key, m *Merged) []byte {
-	s := styleOf(text)
-	top, _ := readObject(text, 0)
+	d := newDocument(text)
+	s := styleOf(d)
+	top, _ := readObject(d.json, 0)
 	section, i := top.find(k.Section)
 	var cut splice
 	if i < 0 {
 		m.Owned = append(m.Owned, k.Section)
-		cut = insert(text, top, "", k.Section, map[string]json.RawMessage{k.Name: k.Value}, s)
+		cut = insert(d, top, "", k.Section, map[string]json.RawMessage{k.Name: k.Value}, s)
 	} else {
-		_, indent, broken := lead(text, top.before(text, i), section.start)
+		_, indent, broken := lead(d.json, top.before(d.json, i), section.start)
 		if !broken {
 			indent = ""
 		}
-		o, _ := readObject(text, section.val)
-		cut = insert(text, o, indent, k.Name, k.Value, s)
+		o, _ := readObject(d.json, section.val)
+		cut = insert(d, o, indent, k.Name, k.Value, s)
 	}
 	m.Keys, m.Splices = append(m.Keys, k), append(m.Splices, cut)
 	return cut.apply(text)
@@ -122,18 +134,22 @@ func (m Merged) takeOut(text []byte) (out []byte, kept []string) {
 			kept = append(kept, k.Section+"."+k.Name)
 			continue
 		}
-		top, _ := readObject(text, 0)
+		d := newDocument(text)
+		top, _ := readObject(d.json, 0)
 		section, _ := top.find(k.Section)
-		o, _ := readObject(text, section.val)
+		o, _ := readObject(d.json, section.val)
 		_, i := o.find(k.Name)
-		text = remove(text, o, i).apply(text)
+		text = remove(d, o, i).apply(text)
 	}
 	for _, name := range m.Owned {
-		top, _ := readObject(text, 0)
-		if section, i := top.find(name); i >= 0 {
-			if o, ok := readObject(text, section.val); ok && len(o.members) == 0 {
-				text = remove(text, top, i).apply(text)
-			}
+		d := newDocument(text)
+		top, _ := readObject(d.json, 0)
+		section, i := top.find(name)
+		if i < 0 {
+			continue
+		}
+		if o, ok := readObject(d.json, section.val); ok && len(o.members) == 0 && !d.noted(o.open, o.close) {
+			text = remove(d, top, i).apply(text)
 		}
 	}
 	return text, kept
@@ -161,6 +177,10 @@ func (d *differ) merge(want Merge) {
 	}
 	if state == foreign {
 		d.fail(&SettingsError{d.full(want.Path), errors.New("not a regular file")})
+		return
+	}
+	if want.Edit != nil {
+		d.edit(want, text, state)
 		return
 	}
 	old, owned := d.receipt.file(want.Path)
@@ -202,9 +222,9 @@ func (d *differ) merge(want Merge) {
 		}
 	}
 	edited.Owned = union(edited.Owned, info.Owned)
-	op := Op{Op: OpUpdate, Path: want.Path, Reason: "two keys added, the rest stays byte for byte", Data: next, After: hash(next), Mode: d.mode(want.Path)}
+	op := Op{Op: OpUpdate, Path: want.Path, Reason: keysAdded(len(want.Keys)), Old: text, Data: next, After: hash(next), Mode: d.mode(want.Path)}
 	if state == absent {
-		op.Op, op.Reason, op.Mode = OpCreate, "", 0o600
+		op.Op, op.Reason, op.Mode, op.Old = OpCreate, "", 0o600, nil
 	} else {
 		op.Before = hash(text)
 	}
@@ -218,6 +238,15 @@ func (d *differ) keepSettings(name string, old File, owned bool, reason string) 
 	if owned {
 		d.record(old)
 	}
+}
+
+func keysAdded(n int) string {
+	words := map[int]string{1: "one key", 2: "two keys"}
+	word, ok := words[n]
+	if !ok {
+		word = fmt.Sprintf("%d keys", n)
+	}
+	return word + " added, the rest stays byte for byte"
 }
 
 // has reports whether we added this key with the value that is there now.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -88,11 +89,13 @@ func TestTakeOutAfterChanges(t *testing.T) {
 // For every settings file: the edit is valid JSON with our keys and everything that was there, and both ways back
 // restore it, to the byte when nobody has touched it and in its meaning after a reformatting.
 func FuzzSettings(f *testing.F) {
-	for _, s := range []string{"{}", `{"a":[{"b":"\"}"}],"enabledPlugins":{}}`, "{\r\n\t\"enabledPlugins\" : { \"a\" : true }\r\n}", `{"":{"":null},"x":-1.5e3}`} {
+	for _, s := range []string{
+		"// top\n{ // in\n \"a\": 1, // of a\n /* b */ \"enabledPlugins\": {\"x@y\": true, /* z */}, }\n// end", "\ufeff{ /* only */ }", "{\"a\":[1,2,],}",
+		"{\n  \"a\": \"//\" /* of\n a */\n}", "{", `{"a":[{"b":"\"}"}],"enabledPlugins":{}}`, "{\r\n\t\"enabledPlugins\" : { \"a\" : true }\r\n}", `{"":{"":null},"x":-1.5e3}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if checkSettings([]byte(text), settingsKeys) != nil || !json.Valid([]byte(text)) {
+		if checkSettings([]byte(text), settingsKeys) != nil || !utf8.ValidString(text) {
 			t.Skip("not a settings file")
 		}
 		for _, k := range settingsKeys {
@@ -110,11 +113,51 @@ func FuzzSettings(f *testing.F) {
 			t.Fatalf("%q came back as %q", text, back)
 		}
 		var doc any
-		if err := json.Unmarshal(edited, &doc); err != nil {
+		if err := json.Unmarshal(plain(edited), &doc); err != nil {
 			t.Fatalf("%q became %q: %v", text, edited, err)
 		}
-		if back, kept := m.undo(edited, false); !sameJSON(back, []byte(text)) || kept != nil {
+		back, kept := m.undo(edited, false)
+		if !sameJSON(plain(back), plain([]byte(text))) || kept != nil {
 			t.Fatalf("%q: taken out of %q gives %q", text, edited, back)
 		}
+		if got, want := remarks([]byte(back)), remarks([]byte(text)); got != want {
+			t.Fatalf("%q: taken out of %q gives %q: comments %q, want %q", text, edited, back, got, want)
+		}
+		if got, want := remarks(edited), remarks([]byte(text)); got != want {
+			t.Fatalf("%q: edited to %q: comments %q, want %q", text, edited, got, want)
+		}
 	})
+}
+
+// remarks are the comments of a text, without the blanks.
+func remarks(text []byte) string {
+	var b strings.Builder
+	for i, c := range uncomment(text) {
+		if c != text[i] && text[i] != ' ' {
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+// Comments, trailing commas and a byte order mark stay where they are, with the words around them.
+func TestCommentsStay(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"about the last one", "{\n  \"a\": 1 // one\n}", "{\n  \"a\": 1, // one\n  \"s\": {\n    \"k\": true\n  }\n}"},
+		{"trailing comma", "{\n  \"a\": 1, // one\n}", "{\n  \"a\": 1, // one\n  \"s\": {\n    \"k\": true\n  }\n}"},
+		{"only a comment", "{\n  // nothing yet\n}\n", "{\n  // nothing yet\n\n  \"s\": {\n    \"k\": true\n  }\n}\n"},
+		{"before the last one", "{\n  \"a\": 1,\n  // two\n  \"b\": 2\n}", "{\n  \"a\": 1,\n  // two\n  \"b\": 2,\n  \"s\": {\n    \"k\": true\n  }\n}"},
+		{"in the section", "// mine\n{\"s\": {/* x */ \"j\": 1 /* y */}}", "// mine\n{\"s\": {/* x */ \"j\": 1, \"k\": true /* y */}}"},
+		{"looks like one", `{"a": "// /* \" */"}`, `{"a": "// /* \" */","s": {"k":true}}`},
+	}
+	for _, tt := range tests {
+		var m Merged
+		got := addKey([]byte(tt.in), Key{"s", "k", []byte("true")}, &m)
+		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		if back, _ := m.undo(got, true); string(back) != tt.in {
+			t.Errorf("%s: undone to %q", tt.name, back)
+		}
+	}
 }

@@ -42,7 +42,7 @@ func (w world) request(version string) Request {
 		Scope: "user", Dir: w.scope, Version: version, Data: w.data, Records: filepath.Join(w.data, "receipts"),
 		Parts: []Part{
 			{Dir: w.data, Tree: bin, Private: true},
-			{Dir: w.scope, Tree: sampleTree(version), Merge: &Merge{Path: "settings.json", Keys: settingsKeys}},
+			{Dir: w.scope, Tree: sampleTree(version), Merges: []Merge{{Path: "settings.json", Keys: settingsKeys}}},
 		},
 	}
 }
@@ -199,6 +199,8 @@ func randomSettings(r *rand.Rand) string {
 		"{"+nl+unit+`"enabledPlugins": {"other@m": true},`+nl+unit+`"z": null`+nl+"}",
 		"{"+nl+unit+`"extraKnownMarketplaces": {`+nl+unit+unit+`"m": {"source": {"source": "directory", "path": "/x"}}`+nl+unit+"},"+nl+unit+`"é": "日本"`+nl+"}"+nl,
 		`{"enabledPlugins":{"copilot-mem@copilot-mem":true},"trailing":[]}`,
+		"// mine"+nl+"{ /* a */ \"a\": 1, // of a"+nl+"}"+nl, "\ufeff{"+nl+unit+"// nothing yet"+nl+"}",
+		"{"+nl+unit+`"enabledPlugins": { /* none */ },`+nl+unit+`"b": [1,2,],`+nl+"}",
 		`{"enabledPlugins":{"a@b":false},"enabledPlugins":{"c@d":true}}`,
 		`{"extraKnownMarketplaces":{"copilot-mem":{"source":{"source":"directory","path":"/elsewhere"}}}}`,
 	)

@@ -89,6 +89,13 @@ func CheckVersion(version string) error {
 	return err
 }
 
+// OlderVersion reports whether version a comes before b. What is no semantic version comes before nothing.
+func OlderVersion(a, b string) bool {
+	x, errA := semver.NewVersion(a)
+	y, errB := semver.NewVersion(b)
+	return errA == nil && errB == nil && x.LessThan(y)
+}
+
 // ErrNoManifest is a folder without a manifest.
 var ErrNoManifest = errors.New("no plugin.json found: tried .plugin/plugin.json, plugin.json, " +
 	".github/plugin/plugin.json, .claude-plugin/plugin.json")

@@ -3,6 +3,7 @@
 package render
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"path"
@@ -29,13 +30,14 @@ type Program struct {
 // Options says what to render.
 type Options struct {
 	Scope       string
-	HookCommand string   // absolute path of the program that the hooks run; scope user only
-	HookArgs    []string // what stands before the event's name: "capture" where the program is copilot-mem itself
-	Version     string   // empty: the version in plugin.json
-	HookProgram string   // scope plugin: what the hooks start in bin/; empty: Program's name, else copilot-mem-hook
-	Policy      string   // on, warn or off: settings of the bundled rules; empty: none are written
-	Program     *Program // scope plugin: packed into bin/; scope repo: vendored; nil: nothing packed
-	Launcher    bool     // scope plugin: what the hooks start in bin/ is a launcher for several systems
+	HookCommand string    // absolute path of the program that the hooks run; scope user only
+	HookArgs    []string  // what stands before the event's name: "capture" where the program is copilot-mem itself
+	Version     string    // empty: the version in plugin.json
+	HookProgram string    // scope plugin: what the hooks start in bin/; empty: Program's name, else copilot-mem-hook
+	Policy      string    // on, warn or off: settings of the bundled rules; empty: none are written
+	Program     *Program  // scope plugin: packed into bin/; nil: nothing packed
+	Vendor      []Program // scope repo: kept in the repository, with a list of their checksums
+	Launcher    bool      // scope plugin: what the hooks start in bin/ is a launcher for several systems
 }
 
 // Plugin renders the files of one scope. assets holds plugin.json and the folder assets. The paths are relative to the
@@ -53,9 +55,7 @@ func Plugin(assets fs.FS, o Options) (plugin.Tree, error) {
 		r.skills(".github/skills")
 		r.agents(".github/agents")
 		r.settings()
-		if o.Program != nil {
-			r.program(path.Join(".github/copilot-mem/bin", o.Program.Target))
-		}
+		r.vendor()
 	case Bundle:
 		r.bundle()
 	default:
@@ -130,12 +130,29 @@ func (r *renderer) bundle() {
 	r.hookFile("com.github.copilot/hooks/hooks.json", r.bundleEntry)
 	r.claude(m)
 	if r.o.Program != nil {
-		r.program("bin")
+		r.program("bin", *r.o.Program)
 	}
 }
 
-func (r *renderer) program(dir string) {
-	p := r.o.Program
+// vendor adds the programs of a repository. Who reviews the change, and the machine that runs it, can compare them with
+// the list: `sha256sum -c SHA256SUMS`.
+func (r *renderer) vendor() {
+	if len(r.o.Vendor) == 0 {
+		return
+	}
+	const dir = ".github/copilot-mem/bin"
+	for _, p := range r.o.Vendor {
+		r.program(path.Join(dir, p.Target), p)
+	}
+	var sums strings.Builder
+	r.sort()
+	for _, f := range r.tree.Under(dir) {
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(f.Data), strings.TrimPrefix(f.Path, dir+"/"))
+	}
+	r.add(path.Join(dir, "SHA256SUMS"), []byte(sums.String()), 0o644)
+}
+
+func (r *renderer) program(dir string, p Program) {
 	name := p.Name
 	if isWindows(p.Target) {
 		name += ".exe"

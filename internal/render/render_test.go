@@ -75,7 +75,7 @@ func TestPluginGolden(t *testing.T) {
 		{"user", Options{Scope: User, HookCommand: "/opt/my programs/l'été/copilot-mem-hook"}},
 		{"user-capture", Options{Scope: User, HookCommand: "/opt/copilot-mem", HookArgs: []string{"capture"}}},
 		{"repo", Options{Scope: Repo}},
-		{"repo-vendored", Options{Scope: Repo, Program: hookProgram("linux-arm64")}},
+		{"repo-vendored", Options{Scope: Repo, Vendor: []Program{*hookProgram("linux-arm64")}}},
 		{"plugin", Options{Scope: Bundle, Version: "9.8.7", Program: hookProgram("linux-amd64")}},
 		{"plugin-launcher", Options{Scope: Bundle, Version: "9.8.7", Launcher: true}},
 		{"plugin-windows", Options{Scope: Bundle, Version: "9.8.7", Program: hookProgram("windows-amd64")}},

@@ -68,6 +68,13 @@ func Plugin(fsys fs.FS, name, prefix string, o Options) ([]Finding, Summary) {
 	return finish([]*checker{c})
 }
 
+// Tree checks files that are not on a disk yet, as the kind that they will be: one of [Kinds]. name and prefix are as
+// for [Plugin].
+func Tree(fsys fs.FS, kind, name, prefix string, o Options) ([]Finding, Summary) {
+	c := &checker{fsys: fsys, name: name, prefix: prefix, options: o}
+	return finish(append(c.folderAs(kind, name, o), c))
+}
+
 // checker collects the findings below one folder.
 type checker struct {
 	fsys    fs.FS
