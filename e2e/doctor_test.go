@@ -331,7 +331,7 @@ var faults = []fault{
 		p.hook("userPromptSubmitted", fmt.Sprintf(`{"sessionId":"s1","timestamp":%d,"cwd":%q,"prompt":"a word"}`, time.Now().UnixMilli(), p.repo))
 		p.do("ingest")
 		p.change(p.db(), func(s string) string { return strings.Repeat("\x00\xff", 1024) + s[2048:] })
-		return func() { p.do("repair", "--yes") }
+		return func() { p.do("repair") }
 	}},
 	{name: "store of a newer version", check: "store/open", plant: func(p *patientWorld) func() {
 		db := p.open()
@@ -357,7 +357,7 @@ var faults = []fault{
 		p.write(file, b.String())
 		p.chmod(file, 0o600)
 		p.chmod(filepath.Dir(file), 0o700)
-		return nil
+		return func() { p.do("ingest") }
 	}},
 	{name: "damaged lines", check: "capture/spool", plant: func(p *patientWorld) func() {
 		file := filepath.Join(p.MemHome, "spool", "events.jsonl")

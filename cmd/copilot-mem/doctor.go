@@ -33,20 +33,20 @@ func newDoctorCmd(e *env) *cobra.Command {
 }
 
 func (e *env) doctor(ctx context.Context, f doctorFlags) error {
-	report, err := e.examine(ctx, f)
+	report, rows, err := e.examine(ctx, f)
 	if err != nil {
 		return err
 	}
 	var done []doctor.Done
 	if f.fix {
 		if done = report.Fix(ctx); len(done) > 0 {
-			if report, err = e.examine(ctx, f); err != nil {
+			if report, rows, err = e.examine(ctx, f); err != nil {
 				return err
 			}
 		}
 	}
 	if f.asJSON {
-		err = e.printJSON(reportJSON(report, done, f.verbose))
+		err = e.printJSON(reportJSON(report, done, rows, f.verbose))
 	} else {
 		err = e.printReport(report, done, f)
 	}
@@ -59,18 +59,22 @@ func (e *env) doctor(ctx context.Context, f doctorFlags) error {
 	return nil
 }
 
-func (e *env) examine(ctx context.Context, f doctorFlags) (doctor.Report, error) {
+// examine runs the checks; rows is the capture ledger, nil where it could not be read.
+func (e *env) examine(ctx context.Context, f doctorFlags) (report doctor.Report, rows []ledgerRow, err error) {
 	patience := hurried
 	if f.live || f.client {
 		patience = patient
 	}
 	h, err := e.newHealth(ctx, patience)
 	if err != nil {
-		return doctor.Report{}, err
+		return report, nil, err
 	}
 	defer h.close()
-	report := doctor.Run(ctx, h.checks(checkMode{f.live, f.client}))
-	return report, ctx.Err()
+	report = doctor.Run(ctx, h.checks(checkMode{f.live, f.client}))
+	if rows, err = h.ledger(); err != nil {
+		rows = nil // its check says why
+	}
+	return report, rows, ctx.Err()
 }
 
 func anyFailed(done []doctor.Done) bool {
@@ -85,6 +89,7 @@ type doctorJSON struct {
 	SchemaVersion int           `json:"schemaVersion"`
 	Result        doctor.Result `json:"result"`
 	Checks        []checkJSON   `json:"checks"`
+	Ledger        []ledgerRow   `json:"ledger"`
 	Fixed         []fixedJSON   `json:"fixed,omitempty"`
 }
 
@@ -105,8 +110,8 @@ type fixedJSON struct {
 	Error string `json:"error"` // empty where it succeeded
 }
 
-func reportJSON(r doctor.Report, done []doctor.Done, verbose bool) doctorJSON {
-	out := doctorJSON{1, r.Result, []checkJSON{}, nil}
+func reportJSON(r doctor.Report, done []doctor.Done, rows []ledgerRow, verbose bool) doctorJSON {
+	out := doctorJSON{1, r.Result, []checkJSON{}, append([]ledgerRow{}, rows...), nil}
 	for _, a := range r.Answers {
 		c := checkJSON{Name: a.Group + "/" + a.Name, Group: a.Group, Result: a.Result, Detail: a.Detail, Hint: a.Hint, Fixable: a.Bad() && a.Repair != nil}
 		if verbose {
