@@ -222,6 +222,14 @@ var faults = []fault{
 		p.change(p.record(), func(s string) string { return strings.Replace(s, `"state": "done"`, `"state": "pending"`, 1) })
 		return nil
 	}},
+	{name: "repository moved", check: "install/receipts", plant: func(p *patientWorld) func() {
+		gone := p.world.repo("fell")
+		p.do("init", "--scope", "repo", "--dir", gone, "--yes")
+		if err := os.Rename(gone, gone+"-moved"); err != nil {
+			p.t.Fatal(err)
+		}
+		return func() { p.do("uninstall", "--scope", "repo", "--dir", gone, "--yes") }
+	}},
 	{name: "another version", check: "install/version", plant: func(p *patientWorld) func() {
 		p.change(p.record(), func(s string) string { return strings.Replace(s, `"version": "0.1.0"`, `"version": "0.0.9"`, 1) })
 		return nil
@@ -231,7 +239,7 @@ var faults = []fault{
 		return nil
 	}},
 	{name: "file changed", check: "install/files", plant: func(p *patientWorld) func() {
-		p.change(filepath.Join(p.CopilotHome, "agents", "memory-navigator.agent.md"), func(s string) string { return s + "\nmore\n" })
+		p.change(filepath.Join(p.CopilotHome, "skills", "memory-query", "SKILL.md"), func(s string) string { return s + "\nmore\n" })
 		return func() { p.do("init", "--scope", "user", "--force", "--yes") }
 	}},
 	{name: "foreign hook file", check: "install/foreign", plant: func(p *patientWorld) func() {

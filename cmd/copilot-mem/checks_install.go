@@ -74,7 +74,8 @@ func (h *health) installed(context.Context) doctor.Outcome {
 			return h.initAgain(bad("", "scope %s in %s was interrupted", r.Scope, r.Dir), r)
 		}
 		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
-			return warn("copilot-mem uninstall --scope "+quoteArgs([]string{r.Scope, "--dir", r.Dir}), "%s: scope %s is installed there, and the folder is gone or was moved; run `copilot-mem init` where it is now", r.Dir, r.Scope)
+			return warn("run `copilot-mem init` where the folder is now, and `copilot-mem uninstall "+quoteArgs([]string{"--scope", r.Scope, "--dir", r.Dir})+"`",
+				"%s: scope %s is installed there, and the folder is gone or was moved", r.Dir, r.Scope)
 		}
 		places = append(places, fmt.Sprintf("%s in %s (%s)", r.Scope, r.Dir, r.Version))
 		for _, receipt := range r.Receipts {
@@ -171,7 +172,7 @@ func (h *health) foreign(context.Context) doctor.Outcome {
 	for _, dir := range h.ownFolders() {
 		// A folder that cannot be read is told by the check of the files.
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && !own[path] && !strings.Contains(d.Name(), ".backup") {
+			if err == nil && !d.IsDir() && !own[path] && !strings.Contains(d.Name(), ".bak") {
 				strange = append(strange, path)
 			}
 			return nil
@@ -260,11 +261,11 @@ func (h *health) programs(context.Context) doctor.Outcome {
 		return skipped("no program is installed, and no hook names one by its path")
 	}
 	for _, path := range names {
-		if o := h.program(path, paths[path]); o.Result != doctor.OK {
+		o := h.program(path, paths[path])
+		if o.Result != doctor.OK {
 			return o
-		} else { //nolint:revive // the outcome is needed on both ways
-			evidence = append(evidence, o.Detail)
 		}
+		evidence = append(evidence, o.Detail)
 	}
 	return with(ok("%s", someOf(names)), evidence...)
 }
