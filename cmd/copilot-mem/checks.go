@@ -1,48 +1,51 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
+	"sync"
 	"time"
 
-	"github.com/copilot-mem/copilot-mem/internal/capture"
 	"github.com/copilot-mem/copilot-mem/internal/copilot"
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
 	"github.com/copilot-mem/copilot-mem/internal/doctor"
 	"github.com/copilot-mem/copilot-mem/internal/install"
-	"github.com/copilot-mem/copilot-mem/internal/memory"
-	"github.com/copilot-mem/copilot-mem/internal/spool"
+	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
-// oldestClient is the first client that sends session ids to hooks (client changelog 1.0.11); testedClient is the one
-// that the facts of docs/hooks.md come from.
-const (
-	oldestClient = "1.0.11"
-	testedClient = "1.0.102"
-)
-
-// patient is how long one program that a check starts may take.
+// patient is how long one program that a check starts may take when the user agreed to wait (--live).
 const patient = 10 * time.Second
 
-// health is what the checks look at.
+// hurried is the same where the whole of `doctor` is to take less than a second.
+const hurried = 700 * time.Millisecond
+
+// health is what the checks look at. What a later check changes by looking is read before all of them.
 type health struct {
 	*env
 	data    datadir.Dir
 	home    copilot.Home
+	root    string // the git root of the working folder, or that folder where there is none
+	inGit   bool
 	records []install.Record
+	broken  error // why records are not known
+	patient time.Duration
+
+	before  waiting                       // what waited before the store was opened
+	open    []string                      // files of ours that others could read before the store was opened
+	sources func() []hookSource           // every hook file that the client may read here
+	db      func() (*store.DB, error)     // opened once, and brought up to date
+	ledger  func() ([]ledgerRow, error)   // of the newest sessions
+	locked  func() error                  // who holds the store
+	client  func() (clientProgram, error) // the client on PATH
 }
 
-func (e *env) checks(live bool) ([]doctor.Check, error) {
+// checkMode says which of the checks are asked for.
+type checkMode struct{ live, client bool }
+
+func (e *env) newHealth(ctx context.Context, patience time.Duration) (*health, error) {
 	data, err := e.dataDir()
 	if err != nil {
 		return nil, err
@@ -51,37 +54,88 @@ func (e *env) checks(live bool) ([]doctor.Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, err := install.Records(data.Receipts())
-	if err != nil {
-		return nil, err
+	h := &health{env: e, data: data, home: home, patient: patience}
+	h.root, err = copilot.GitRoot(e.Dir)
+	if h.inGit = err == nil; !h.inGit {
+		h.root = e.Dir
 	}
-	h := &health{e, data, home, records}
-	checks := []doctor.Check{
-		{Group: "client", Name: "version", Run: h.client},
+	h.records, h.broken = install.Records(data.Receipts())
+	h.before = h.lookAtSpool()
+	h.open = h.openToOthers()
+	h.sources = sync.OnceValue(h.readSources)
+	h.locked = sync.OnceValue(func() error { return store.Probe(ctx, data.DB(), lockPatience) })
+	h.db = sync.OnceValues(func() (*store.DB, error) {
+		if err := h.locked(); err != nil {
+			return nil, err
+		}
+		quiet := *e
+		quiet.Stderr = io.Discard // what the store says of itself is told by its check
+		return quiet.openStore(ctx)
+	})
+	h.ledger = sync.OnceValues(func() ([]ledgerRow, error) { return h.readLedger(ctx) })
+	h.client = sync.OnceValues(func() (clientProgram, error) { return h.findClient(ctx) })
+	return h, nil
+}
+
+// close closes the store where a check opened it.
+func (h *health) close() {
+	if h.locked() != nil {
+		return
+	}
+	if db, err := h.db(); err == nil {
+		_ = db.Close() // only read
+	}
+}
+
+// checks lists every check; docs/doctor.md describes each one, which a test holds.
+func (h *health) checks(mode checkMode) []doctor.Check {
+	all := []doctor.Check{
+		{Group: "client", Name: "version", Run: h.clientVersion},
+		{Group: "client", Name: "features", Run: h.clientFeatures},
 		{Group: "install", Name: "receipts", Run: h.installed},
+		{Group: "install", Name: "version", Run: h.installedVersion},
 		{Group: "install", Name: "files", Run: h.files},
+		{Group: "install", Name: "foreign", Run: h.foreign},
 		{Group: "install", Name: "once", Run: h.once},
+		{Group: "install", Name: "program", Run: h.programs},
 		{Group: "hooks", Name: "command", Run: h.command},
+		{Group: "hooks", Name: "valid", Run: h.valid},
+		{Group: "hooks", Name: "closed", Run: h.failsClosed},
 		{Group: "hooks", Name: "enabled", Run: h.enabled},
 		{Group: "hooks", Name: "trust", Run: h.trust},
+		{Group: "privacy", Name: "modes", Run: h.modes},
+		{Group: "privacy", Name: "config", Run: h.choices},
+		{Group: "store", Name: "disk", Run: h.disk},
+		{Group: "store", Name: "locked", Run: h.lockedStore},
+		{Group: "store", Name: "open", Run: h.store},
+		{Group: "store", Name: "clock", Run: h.clock},
 		{Group: "capture", Name: "spool", Run: h.spool},
 		{Group: "capture", Name: "failures", Run: h.failures},
-		{Group: "store", Name: "open", Run: h.store},
+		{Group: "capture", Name: "sink", Run: h.sink},
 		{Group: "capture", Name: "events", Run: h.events},
+		{Group: "capture", Name: "ledger", Run: h.ledgerCheck},
+		{Group: "recall", Name: "alone", Run: h.alone},
+		{Group: "recall", Name: "skills", Run: h.shadowed},
+		{Group: "recall", Name: "mcp", Run: h.servers},
 		{Group: "policy", Name: "active", Run: h.policies},
 		{Group: "policy", Name: "trust", Run: h.policyTrust},
 		{Group: "policy", Name: "log", Run: h.policyLog},
-		{Group: "privacy", Name: "modes", Run: h.modes},
-		{Group: "privacy", Name: "config", Run: h.choices},
 	}
-	if live {
-		checks = append(checks, doctor.Check{Group: "capture", Name: "live", Run: h.live})
+	if mode.live {
+		all = append(all, doctor.Check{Group: "hooks", Name: "live", Run: h.live})
 	}
-	return checks, nil
+	if mode.client {
+		all = append(all, doctor.Check{Group: "client", Name: "session", Run: h.session})
+	}
+	return all
 }
 
 func ok(format string, args ...any) doctor.Outcome {
 	return doctor.Outcome{Result: doctor.OK, Detail: fmt.Sprintf(format, args...)}
+}
+
+func info(hint, format string, args ...any) doctor.Outcome {
+	return doctor.Outcome{Result: doctor.Info, Detail: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 func skipped(why string) doctor.Outcome {
@@ -98,277 +152,41 @@ func bad(hint, format string, args ...any) doctor.Outcome {
 
 // broken is an error that says itself what to do.
 func broken(err error) doctor.Outcome {
-	hint := "see `copilot-mem doctor --help`"
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
+	hint := "look at the file or folder that is named; `copilot-mem doctor --verbose` says more"
+	if errors.Is(err, os.ErrPermission) {
+		hint = "make it yours: look at owner and mode with `ls -ld`"
+	}
+	if hinted, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
 		hint = hinted.Hint()
 	}
 	return bad(hint, "%v", err)
 }
 
-func (h *health) client(ctx context.Context) doctor.Outcome {
-	ctx, cancel := context.WithTimeout(ctx, patient)
-	defer cancel()
-	path, version, err := copilot.FindClient(exec.LookPath, func(path string, args ...string) ([]byte, error) {
-		return exec.CommandContext(ctx, path, args...).Output()
-	})
-	switch {
-	case path == "":
-		return warn("install Copilot CLI: npm install -g @github/copilot", "copilot is not on PATH")
-	case err != nil:
-		return warn("run `copilot --version` and see what it says", "%v", err)
-	}
-	if copilot.Older(version, oldestClient) {
-		return bad("update it: npm install -g @github/copilot", "%s is version %s; hooks name their session since %s", path, version, oldestClient)
-	}
-	return ok("%s, version %s (tested with %s)", path, version, testedClient)
+// with adds evidence.
+func with(o doctor.Outcome, evidence ...string) doctor.Outcome {
+	o.Evidence = append(o.Evidence, evidence...)
+	return o
 }
 
-func (h *health) installed(context.Context) doctor.Outcome {
-	if len(h.records) == 0 {
-		return bad("run `copilot-mem init`", "nothing is installed")
-	}
-	var places []string
-	for _, r := range h.records {
-		if r.State != install.Done {
-			return bad("run `copilot-mem init --scope "+r.Scope+"` again, or `copilot-mem uninstall`", "%s in %s was interrupted", r.Scope, r.Dir)
-		}
-		places = append(places, fmt.Sprintf("%s in %s (%s)", r.Scope, r.Dir, r.Version))
-	}
-	return ok("%s", strings.Join(places, ", "))
+// repaired offers a repair, and says so in the hint.
+func repaired(o doctor.Outcome, does string, do func(context.Context) error) doctor.Outcome {
+	o.Repair = &doctor.Repair{Does: does, Do: do}
+	return o
 }
 
-func (h *health) files(context.Context) doctor.Outcome {
-	var changed, missing []string
-	n := 0
-	for _, r := range h.records {
-		for _, f := range recordStates(r) {
-			n++
-			switch f.State {
-			case install.Changed:
-				changed = append(changed, f.Path)
-			case install.Missing:
-				missing = append(missing, f.Path)
-			}
-		}
+// initAgain offers to run init once more for the scopes that records name: it puts back what is missing and keeps what a
+// person changed.
+func (h *health) initAgain(o doctor.Outcome, records ...install.Record) doctor.Outcome {
+	if len(records) == 0 {
+		return o
 	}
-	switch {
-	case n == 0:
-		return skipped("nothing is installed")
-	case len(missing) > 0:
-		return bad("run `copilot-mem init` again: it puts them back", "missing: %s", strings.Join(missing, ", "))
-	case len(changed) > 0:
-		return warn("keep your changes, or run `copilot-mem init --force`", "changed since init: %s", strings.Join(changed, ", "))
+	r := records[0]
+	args := initArgs(r)
+	if o.Hint == "" {
+		o.Hint = "run `copilot-mem " + quoteArgs(args[:len(args)-1]) + "`"
 	}
-	return ok("%d files as installed", n)
-}
-
-// once: the client runs every copy of a hook that it finds (client 1.0.102).
-func (h *health) once(context.Context) doctor.Outcome {
-	here, err := copilot.GitRoot(h.Dir)
-	if err != nil {
-		here = ""
-	}
-	var active []string
-	for _, r := range h.records {
-		if r.Scope != "repo" || r.Dir == here {
-			active = append(active, r.Scope)
-		}
-	}
-	if len(active) > 1 {
-		return warn("run `copilot-mem uninstall --scope "+active[0]+"`", "installed more than once for this folder: %s; each event is stored once, but runs %d hooks",
-			strings.Join(active, ", "), len(active))
-	}
-	if len(active) == 0 {
-		return skipped("nothing is installed for this folder")
-	}
-	return ok("one install is active here: %s", active[0])
-}
-
-func (h *health) command(context.Context) doctor.Outcome {
-	commands, err := h.hookCommands()
-	if err != nil {
-		return broken(err)
-	}
-	if len(commands) == 0 {
-		return skipped("no installed hook names a program by its path")
-	}
-	for _, c := range commands {
-		info, err := os.Stat(c)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return bad("run `copilot-mem init` again", "%s: the program that the hooks run is gone, nothing is captured", c)
-		case err != nil:
-			return bad("make it readable, or run `copilot-mem init` again", "%v", err)
-		case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
-			return bad("chmod +x "+c, "%s: not executable", c)
-		}
-		if strings.TrimSuffix(filepath.Base(c), ".exe") == "copilot-mem" {
-			return doctor.Outcome{
-				Result: doctor.Info, Detail: c + " captures; the small copilot-mem-hook is faster",
-				Hint: "put copilot-mem-hook beside copilot-mem (`make build` makes both) and run `copilot-mem init` again",
-			}
-		}
-	}
-	return ok("%s", strings.Join(commands, ", "))
-}
-
-// enabled: disableAllHooks in a trusted repository's settings silences hooks of users and plugins too (client 1.0.102).
-func (h *health) enabled(context.Context) doctor.Outcome {
-	root, err := copilot.GitRoot(h.Dir)
-	if err != nil {
-		return skipped("not in a git repository")
-	}
-	for _, name := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json"} {
-		data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-		if err != nil {
-			continue
-		}
-		var settings struct {
-			DisableAllHooks bool `json:"disableAllHooks"`
-		}
-		if json.Unmarshal(data, &settings) == nil && settings.DisableAllHooks {
-			return warn("remove the key to be remembered here", "%s: disableAllHooks silences every hook in this repository", filepath.Join(root, name))
-		}
-	}
-	return ok("no setting of this repository turns hooks off")
-}
-
-func (h *health) trust(context.Context) doctor.Outcome {
-	i := slices.IndexFunc(h.records, func(r install.Record) bool { return r.Scope == "repo" })
-	if i < 0 {
-		return skipped("no repository has our hooks")
-	}
-	dir := h.records[i].Dir
-	var config struct {
-		TrustedFolders []string `json:"trustedFolders"`
-	}
-	data, err := os.ReadFile(h.home.Config())
-	if err == nil {
-		err = json.Unmarshal(data, &config)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return warn("start `copilot` once and see what it says", "%s: %v", h.home.Config(), err)
-	}
-	for _, t := range config.TrustedFolders {
-		if rel, err := filepath.Rel(t, dir); err == nil && filepath.IsLocal(rel) {
-			return ok("%s is trusted", dir)
-		}
-	}
-	return warn("start `copilot` there and trust the folder, or set COPILOT_ALLOW_ALL=true where that is safe",
-		"%s is not a trusted folder: the client passes over its hooks in silence", dir)
-}
-
-func (h *health) spool(context.Context) doctor.Outcome {
-	files, bytes, err := spool.Spool{Dir: h.data.Spool()}.Pending()
-	if err != nil {
-		return broken(err)
-	}
-	if damaged, err := os.Stat(filepath.Join(h.data.Spool(), "damaged.jsonl")); err == nil && damaged.Size() > 0 {
-		return warn("look at the file; remove it when nothing in it matters", "%s: %d bytes that are no events", filepath.Join(h.data.Spool(), "damaged.jsonl"), damaged.Size())
-	}
-	return ok("%d bytes in %d files wait for the next reader", bytes, files)
-}
-
-func (h *health) failures(context.Context) doctor.Outcome {
-	f, err := os.Open(h.data.Failures())
-	if errors.Is(err, fs.ErrNotExist) {
-		return ok("nothing was lost")
-	}
-	if err != nil {
-		return broken(err)
-	}
-	defer f.Close()
-	counts := map[string]int{}
-	total := 0
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var note struct{ Event, Reason string }
-		if json.Unmarshal(lines.Bytes(), &note) == nil {
-			counts[note.Event+": "+note.Reason]++
-			total++
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return broken(err)
-	}
-	if total == 0 {
-		return h.unwritten()
-	}
-	var reasons []string
-	for reason, n := range counts {
-		reasons = append(reasons, fmt.Sprintf("%d × %s", n, reason))
-	}
-	slices.Sort(reasons)
-	return warn("remove "+h.data.Failures()+" once the cause is mended", "%d events could not be stored: %s", total, strings.Join(reasons, ", "))
-}
-
-// unwritten tells of failures of which not even a note could be written: the file was made for one, and is empty.
-func (h *health) unwritten() doctor.Outcome {
-	info, err := os.Stat(h.data.Failures())
-	if err != nil {
-		return broken(err)
-	}
-	return warn("remove "+h.data.Failures()+" once there is space on the disk",
-		"at %s an event could not be stored, nor a note of it: was the disk full?", info.ModTime().Format(time.DateTime))
-}
-
-func (h *health) store(ctx context.Context) doctor.Outcome {
-	db, err := h.openStore(ctx)
-	if err != nil {
-		return broken(err)
-	}
-	defer db.Close()
-	if err := db.QuickCheck(ctx); err != nil {
-		return broken(err)
-	}
-	counts, err := db.Counts(ctx)
-	if err != nil {
-		return broken(err)
-	}
-	return ok("%d entries of %d sessions, %d KiB", counts.Entries, counts.Sessions, counts.Bytes/1024)
-}
-
-func (h *health) events(ctx context.Context) doctor.Outcome {
-	db, err := h.openStore(ctx)
-	if err != nil {
-		return skipped("the store does not open")
-	}
-	defer db.Close()
-	sessions, err := db.Sessions(ctx, memory.Query{Limit: 1})
-	if err != nil {
-		return broken(err)
-	}
-	if len(sessions) == 0 {
-		return doctor.Outcome{Result: doctor.Info, Detail: "nothing captured yet", Hint: "use `copilot` once, then look again"}
-	}
-	return ok("last session %s, %d entries", sessions[0].StartedAt.Local().Format("2006-01-02 15:04"), sessions[0].Entries)
-}
-
-func (h *health) modes(context.Context) doctor.Outcome {
-	if runtime.GOOS == "windows" {
-		return skipped("modes say nothing on Windows")
-	}
-	for _, p := range []string{string(h.data), h.data.DB(), h.data.Spool(), h.data.State()} {
-		info, err := os.Stat(p)
-		if err != nil {
-			continue
-		}
-		if info.Mode().Perm()&0o077 != 0 {
-			return bad("chmod go-rwx "+p, "%s: others may read it (%04o)", p, info.Mode().Perm())
-		}
-	}
-	return ok("only you can read the data folder")
-}
-
-// choices: a file that is not understood stops capture, or leaves a default where something was chosen.
-func (h *health) choices(context.Context) doctor.Outcome {
-	c, err := capture.Choices(h.data, h.Dir)
-	switch {
-	case err != nil:
-		return broken(err)
-	case !c.Capture.Enabled:
-		return doctor.Outcome{Result: doctor.Info, Detail: "capture is switched off here", Hint: "`copilot-mem config list` says by whom"}
-	}
-	return ok("the files of choices are understood")
+	return repaired(o, "copilot-mem "+quoteArgs(args), func(ctx context.Context) error { return h.rerun(ctx, args...) })
 }

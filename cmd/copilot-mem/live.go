@@ -10,140 +10,175 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/copilot-mem/copilot-mem/internal/capture"
 	"github.com/copilot-mem/copilot-mem/internal/doctor"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
-// canaryEvent is the event that `doctor --live` sends: it fails open, so it has the direct form where there is one.
-const canaryEvent = "userPromptSubmitted"
-
-// hookEntry is one entry of an installed hook file, with the folder that ${PLUGIN_ROOT} stands for.
-type hookEntry struct {
-	file string
-	root string
-	Exec string   `json:"exec"`
-	Args []string `json:"args"`
-	Bash string   `json:"bash"`
+// canaries are the events that `doctor --live` sends, in the order of a session, with the field that carries the word.
+var canaries = []struct {
+	event string
+	fill  func(word string) map[string]any
+	kept  bool // an entry with the word must be found
+}{
+	{"sessionStart", func(string) map[string]any { return map[string]any{"source": "new"} }, false},
+	{"userPromptSubmitted", func(w string) map[string]any { return map[string]any{"prompt": w} }, true},
+	{"preToolUse", func(w string) map[string]any {
+		return map[string]any{"toolName": "bash", "toolArgs": map[string]any{"command": "git push --force origin main # " + w, "description": w}}
+	}, false},
+	{"postToolUse", func(w string) map[string]any {
+		return map[string]any{"toolName": "view", "toolArgs": map[string]any{"path": w}, "toolResult": map[string]any{"resultType": "success", "textResultForLlm": w}}
+	}, true},
+	{"postToolUseFailure", func(w string) map[string]any {
+		return map[string]any{"toolName": "view", "toolArgs": map[string]any{"path": w}, "error": w}
+	}, true},
+	{"sessionEnd", func(string) map[string]any { return map[string]any{"reason": "complete"} }, false},
 }
 
-// hookEntries reads the entries of one event from every hook file that we installed.
-func (h *health) hookEntries(event string) ([]hookEntry, error) {
-	var out []hookEntry
-	for _, record := range h.records {
-		for _, receipt := range record.Receipts {
-			for _, f := range receipt.Files {
-				root, isHooks := hookFileRoot(f.Path)
-				if !isHooks {
-					continue
-				}
-				name := filepath.Join(receipt.Dir, filepath.FromSlash(f.Path))
-				data, err := os.ReadFile(name)
-				if err != nil {
-					return nil, err
-				}
-				var config struct {
-					Hooks map[string][]hookEntry `json:"hooks"`
-				}
-				if err := json.Unmarshal(data, &config); err != nil {
-					return nil, fmt.Errorf("%s: %w", name, err)
-				}
-				for _, entry := range config.Hooks[event] {
-					entry.file, entry.root = name, filepath.Join(receipt.Dir, filepath.FromSlash(root))
-					entry.Exec = strings.ReplaceAll(entry.Exec, "${PLUGIN_ROOT}", entry.root)
-					out = append(out, entry)
-				}
-			}
+// live sends canaries through each installed hook as the client would start it, finds them by search, and removes them.
+func (h *health) live(ctx context.Context) doctor.Outcome {
+	var took, evidence []string
+	for _, s := range h.sources() {
+		if !s.ours() {
+			continue
 		}
+		start := time.Now()
+		lines, err := h.canary(ctx, s)
+		evidence = append(evidence, lines...)
+		if err != nil {
+			return with(bad("run `copilot-mem init` again and look at "+h.data.Failures(), "%s: %v", s.file, err), evidence...)
+		}
+		took = append(took, fmt.Sprintf("%s in %d ms", s.scope, time.Since(start).Milliseconds()))
 	}
-	return out, nil
+	if len(took) == 0 {
+		return skipped("no hook of ours is installed for this folder")
+	}
+	return with(ok("events went through the installed hooks, were found again and removed: %s", strings.Join(took, ", ")), evidence...)
 }
 
-// hookFileRoot says whether a file of a receipt is a hook file that the client reads, and where its plugin starts.
-func hookFileRoot(name string) (root string, ok bool) {
-	if root, ok = strings.CutSuffix(name, "com.github.copilot/hooks/hooks.json"); ok {
-		return root, true
-	}
-	root, ok = strings.CutSuffix(name, "hooks/copilot-mem.json")
-	return root, ok
-}
-
-// hookCommands gives the programs that installed hooks name by their path.
-func (h *health) hookCommands() ([]string, error) {
-	entries, err := h.hookEntries(canaryEvent)
+// canary sends one session through one hook file.
+func (h *health) canary(ctx context.Context, s hookSource) (evidence []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*h.patient)
+	defer cancel()
+	db, err := h.db()
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for _, entry := range entries {
-		if entry.Exec != "" && !slices.Contains(out, entry.Exec) {
-			out = append(out, entry.Exec)
+	session := "doctor-" + strings.ToLower(rand.Text())
+	defer func() {
+		_, gone := db.Forget(context.WithoutCancel(ctx), store.Selection{Session: session}, h.Now(), false)
+		err = errors.Join(err, gone, db.Scrub(context.WithoutCancel(ctx)))
+	}()
+	var words []string
+	for _, c := range canaries {
+		for _, e := range s.entries {
+			if e.event != c.event || !e.ours() {
+				continue
+			}
+			word := "canary" + strings.ToLower(rand.Text())
+			start := time.Now()
+			answer, err := h.fire(ctx, e, session, c.fill(word))
+			if err != nil {
+				return evidence, fmt.Errorf("%s: %w", c.event, err)
+			}
+			evidence = append(evidence, fmt.Sprintf("%s: %d ms, answered %d bytes", c.event, time.Since(start).Milliseconds(), len(answer)))
+			if err := h.judged(c.event, answer); err != nil {
+				return evidence, err
+			}
+			if c.kept {
+				words = append(words, c.event+" "+word)
+			}
 		}
 	}
-	return out, nil
+	quiet := *h.env
+	if _, err := quiet.catchUp(ctx, h.data, db); err != nil {
+		return evidence, err
+	}
+	for _, w := range words {
+		event, word, _ := strings.Cut(w, " ")
+		answer, err := h.find(ctx, db, memory.Query{Text: word, Session: session, Limit: 1}, false)
+		if err != nil {
+			return evidence, err
+		}
+		if len(answer.Hits) != 1 && h.keeps(event) {
+			return evidence, fmt.Errorf("%s: the event was sent, but search does not find it", event)
+		}
+	}
+	if len(words) == 0 {
+		return evidence, errors.New("no event that is captured is in it")
+	}
+	return evidence, nil
 }
 
-// live sends a canary through each installed hook as the client would start it, finds it by search, and removes it.
-func (h *health) live(ctx context.Context) doctor.Outcome {
-	entries, err := h.hookEntries(canaryEvent)
+// keeps says whether the user and the repository let the event be captured in the working folder.
+func (h *health) keeps(event string) bool {
+	c, err := capture.Choices(h.data, h.Dir)
+	return err == nil && c.Capture.Keeps(event)
+}
+
+// judged holds the answer of a hook against the policies that are in force: a forced push is what a bundled rule is about.
+// Answers of other events must be one JSON object or nothing.
+func (h *health) judged(event string, answer []byte) error {
+	if len(bytes.TrimSpace(answer)) == 0 {
+		if event == "preToolUse" && h.guards() {
+			return errors.New("preToolUse: a rule that is on says nothing about a forced push")
+		}
+		return nil
+	}
+	var reply map[string]any
+	if err := json.Unmarshal(answer, &reply); err != nil {
+		return fmt.Errorf("%s: the hook printed %.80q, which is not one JSON object", event, answer)
+	}
+	return nil
+}
+
+// guards says whether the bundled rule about forced pushes is on here.
+func (h *health) guards() bool {
+	view, _, err := h.look("")
 	if err != nil {
-		return broken(err)
+		return false
 	}
-	if len(entries) == 0 {
-		return skipped("no hook is installed")
-	}
-	var took []string
-	for _, entry := range entries {
-		start := time.Now()
-		if err := h.canary(ctx, entry); err != nil {
-			return bad("run `copilot-mem init` again and look at "+h.data.Failures(), "%s: %v", entry.file, err)
-		}
-		took = append(took, fmt.Sprintf("%d ms", time.Since(start).Milliseconds()))
-	}
-	return ok("an event went through the installed hook and was found again in %s", strings.Join(took, ", "))
-}
-
-func (h *health) canary(ctx context.Context, entry hookEntry) error {
-	ctx, cancel := context.WithTimeout(ctx, patient)
-	defer cancel()
-	session, word := "doctor-"+strings.ToLower(rand.Text()), "canary"+strings.ToLower(rand.Text())
-	payload, err := json.Marshal(map[string]any{
-		"sessionId": session, "timestamp": h.Now().UnixMilli(), "cwd": h.Dir, "prompt": word,
+	return slices.ContainsFunc(listDoc(view).Policies, func(p policyRow) bool {
+		return p.Name == "copilot-mem/force-push" && p.State == "active"
 	})
+}
+
+// fire starts one hook as the client does: without a shell, or with bash without any start-up file, from the git root or the
+// plugin's folder, with the variables that it sets (client 1.0.102).
+func (h *health) fire(ctx context.Context, e hookEntry, session string, fields map[string]any) ([]byte, error) {
+	fields["sessionId"], fields["timestamp"], fields["cwd"] = session, h.Now().UnixMilli(), h.Dir
+	payload, err := json.Marshal(fields)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, entry.Exec, entry.Args...)
-	if entry.Exec == "" {
-		if runtime.GOOS == "windows" {
-			return fmt.Errorf("this check does not start PowerShell entries")
-		}
-		cmd = exec.CommandContext(ctx, "/bin/bash", "--norc", "--noprofile", "-c", entry.Bash)
+	cmd := exec.CommandContext(ctx, e.Exec, e.Args...)
+	switch {
+	case e.Exec != "":
+	case onWindows:
+		cmd = exec.CommandContext(ctx, "powershell", "-NoProfile", "-NonInteractive", "-Command", e.line())
+	default:
+		cmd = exec.CommandContext(ctx, "/bin/bash", "--norc", "--noprofile", "-c", e.line())
 	}
-	cmd.Dir, cmd.Stdin = h.Dir, bytes.NewReader(payload)
-	cmd.Env = append(os.Environ(), "COPILOT_CLI=1", "COPILOT_PROJECT_DIR="+h.Dir, "PLUGIN_ROOT="+entry.root)
-	if answer, err := cmd.CombinedOutput(); err != nil {
-		return err
-	} else if len(answer) > 0 {
-		return fmt.Errorf("the hook printed %q", answer)
+	cmd.Dir, cmd.Stdin, cmd.WaitDelay = h.root, bytes.NewReader(payload), hurried
+	if e.root != "" {
+		cmd.Dir = e.root
 	}
-	db, err := h.openStore(ctx)
-	if err != nil {
-		return err
+	cmd.Env = append(os.Environ(), "COPILOT_CLI=1", "COPILOT_PROJECT_DIR="+h.root, "CLAUDE_PROJECT_DIR="+h.root, "COPILOT_HOOK_DIR="+filepath.Dir(e.file))
+	if e.root != "" {
+		cmd.Env = append(cmd.Env, "PLUGIN_ROOT="+e.root, "COPILOT_PLUGIN_ROOT="+e.root, "CLAUDE_PLUGIN_ROOT="+e.root)
 	}
-	defer db.Close()
-	answer, err := h.find(ctx, db, memory.Query{Text: word, Session: session, Limit: 1}, false)
-	if err != nil {
-		return err
+	for k, v := range e.Env {
+		cmd.Env = append(cmd.Env, k+"="+v)
 	}
-	if len(answer.Hits) != 1 {
-		return fmt.Errorf("the event was sent, but search does not find it")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%w %.200s", err, errs.String())
 	}
-	_, err = db.Forget(ctx, store.Selection{Session: session}, h.Now(), false)
-	return errors.Join(err, db.Scrub(ctx))
+	return out.Bytes(), nil
 }

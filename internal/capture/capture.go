@@ -80,7 +80,7 @@ func Run(o Options) {
 	}
 	stored := l.wrap(buf)
 	if err := (spool.Spool{Dir: o.Dir.Spool()}).Append(stored); err != nil {
-		note(o, "spool: "+problem(err))
+		noteIn(o, session, "spool: "+problem(err))
 		return
 	}
 	forward(o, stored)
@@ -184,7 +184,10 @@ func appendHex(dst []byte, v uint64) []byte {
 }
 
 // note counts an event that could not be stored, without a word of its payload. When that fails too, nothing is left to do.
-func note(o Options, reason string) {
+func note(o Options, reason string) { noteIn(o, "", reason) }
+
+// noteIn is note where the session is known.
+func noteIn(o Options, session, reason string) {
 	defer func() { _ = recover() }()
 	path := o.Dir.Failures()
 	if info, err := os.Lstat(path); err == nil {
@@ -203,6 +206,10 @@ func note(o Options, reason string) {
 	b = appendQuoted(b, o.Event, maxEvent)
 	b = append(b, `,"reason":`...)
 	b = appendQuoted(b, reason, 2*maxEvent)
+	if session != "" {
+		b = append(b, `,"session":`...)
+		b = appendQuoted(b, session, maxEvent)
+	}
 	b = append(b, "}\n"...)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|noFollow, 0o600)
 	if err != nil {

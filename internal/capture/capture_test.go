@@ -418,3 +418,19 @@ func TestAnyPayloadLeavesOneLineOrOneNote(t *testing.T) {
 		}
 	}
 }
+
+// TestFailureNamesItsSession: doctor counts what was lost for each session.
+func TestFailureNamesItsSession(t *testing.T) {
+	w := newWorld(t)
+	if err := w.dir.Ensure(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(w.dir.Spool(), []byte("in the way"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.send("postToolUse", `{"sessionId":"s1","toolName":"view"}`)
+	data, err := os.ReadFile(w.dir.Failures())
+	if err != nil || !strings.Contains(string(data), `"event":"postToolUse","reason":"spool: `) || !strings.HasSuffix(string(data), `,"session":"s1"}`+"\n") {
+		t.Errorf("failures.jsonl: %q, %v", data, err)
+	}
+}

@@ -1,7 +1,10 @@
 package copilot
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 
 	"github.com/Masterminds/semver/v3"
@@ -34,4 +37,30 @@ func FindClient(lookPath func(name string) (string, error), output func(path str
 // Older says whether a version comes before another one, which must be well formed.
 func Older(v *semver.Version, than string) bool {
 	return v.LessThan(semver.MustParse(than))
+}
+
+// PackageVersion reads the version of a client that npm installed, from the package.json beside what path leads to. Asking
+// the client itself takes over a second (client 1.0.102).
+func PackageVersion(path string) (*semver.Version, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Join(filepath.Dir(real), "package.json")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var manifest struct{ Name, Version string }
+	if err := json.Unmarshal(data, &manifest); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if manifest.Name != "@github/copilot" {
+		return nil, fmt.Errorf("%s: of the package %q, not of the client", name, manifest.Name)
+	}
+	v, err := semver.NewVersion(manifest.Version)
+	if err != nil {
+		return nil, fmt.Errorf("%s: version %q: %w", name, manifest.Version, err)
+	}
+	return v, nil
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/Masterminds/semver/v3"
 )
 
 func TestFindHome(t *testing.T) {
@@ -79,5 +81,49 @@ func TestGitRoot(t *testing.T) {
 	}
 	if _, err := GitRoot(filepath.Join(dir, "absent")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("GitRoot(absent) = %v, want not exist", err)
+	}
+}
+
+func TestPackageVersion(t *testing.T) {
+	dir := t.TempDir()
+	loader := filepath.Join(dir, "copilot", "npm-loader.js")
+	manifest := filepath.Join(dir, "copilot", "package.json")
+	if err := os.MkdirAll(filepath.Dir(loader), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(loader, "")
+	if _, err := PackageVersion(loader); err == nil {
+		t.Error("a version without a package.json")
+	}
+	write(manifest, `{"name":"@github/copilot","version":"1.0.102"}`)
+	link := filepath.Join(dir, "bin")
+	if err := os.Symlink(loader, link); err != nil {
+		t.Skip("no links here: " + err.Error())
+	}
+	if v, err := PackageVersion(link); err != nil || v.String() != "1.0.102" {
+		t.Errorf("PackageVersion = %v, %v", v, err)
+	}
+	write(manifest, `{"name":"something-else","version":"9.0.0"}`)
+	if v, err := PackageVersion(link); err == nil {
+		t.Errorf("the version of another package: %v", v)
+	}
+}
+
+func TestFeaturesAreSortedAndNamedOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for i, f := range Features {
+		if seen[f.Name] || f.Source == "" || FeatureNamed(f.Name) != f {
+			t.Errorf("%+v: twice, or without a source", f)
+		}
+		seen[f.Name] = true
+		if v := semver.MustParse(f.Since); i > 0 && Older(v, Features[i-1].Since) {
+			t.Errorf("%s stands after a newer one", f.Name)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"testing"
 )
 
@@ -34,5 +35,22 @@ func TestRunStopsAskingWhenCancelled(t *testing.T) {
 	got := Run(ctx, []Check{says(Error)})
 	if got.Answers[0].Result != Skipped {
 		t.Errorf("got %s, want skipped", got.Answers[0].Result)
+	}
+}
+
+func TestFixRepairsWhatIsBadOnce(t *testing.T) {
+	broken := errors.New("read-only")
+	ran := 0
+	offer := func(r Result, does string, err error) Check {
+		return Check{"g", does, func(context.Context) Outcome {
+			return Outcome{Result: r, Repair: &Repair{does, func(context.Context) error { ran++; return err }}}
+		}}
+	}
+	report := Run(context.Background(), []Check{
+		offer(Error, "init", nil), offer(Warning, "chmod", broken), offer(Warning, "init", nil), offer(OK, "not needed", nil), says(Error),
+	})
+	done := report.Fix(context.Background())
+	if ran != 2 || len(done) != 2 || done[0].Does != "init" || done[0].Err != nil || !errors.Is(done[1].Err, broken) {
+		t.Errorf("%d repairs ran: %+v", ran, done)
 	}
 }

@@ -1,0 +1,3 @@
+package main
+
+func inode(string) (uint64, bool) { return 0, false }
