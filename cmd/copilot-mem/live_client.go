@@ -19,7 +19,6 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/doctor"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 	"github.com/copilot-mem/copilot-mem/internal/render"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
@@ -109,8 +108,8 @@ func (h *health) await(ctx context.Context, db *store.DB, session, word string) 
 		if _, err := h.catchUp(ctx, h.data, db); err != nil {
 			return err
 		}
-		hits, err := search.Run(ctx, db, memory.Query{Text: word, Session: session, Limit: 1}, false)
-		if err != nil || len(hits) > 0 {
+		answer, err := h.find(ctx, db, memory.Query{Text: word, Session: session, Limit: 1}, false)
+		if err != nil || len(answer.Hits) > 0 {
 			return err
 		}
 		if time.Now().After(end) {
