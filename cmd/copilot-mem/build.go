@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -42,6 +44,7 @@ func newBuildCmd(e *env) *cobra.Command {
 			if err := p.run(); err != nil {
 				return err
 			}
+			p.hintSource()
 			return p.print()
 		},
 	}
@@ -115,6 +118,25 @@ func (p *packing) run() error {
 		}
 	}
 	return nil
+}
+
+// hintSource: an author who stands in a plugin of their own and names none may have meant that one.
+func (p *packing) hintSource() {
+	if p.dir != "" {
+		return
+	}
+	here := os.DirFS(p.e.absolute("."))
+	file, err := plugin.FindManifest(here)
+	if err != nil {
+		return
+	}
+	data, err := fs.ReadFile(here, file)
+	if err != nil {
+		return
+	}
+	if m, err := plugin.ParseManifest(data); err != nil || m.Name != render.PluginName {
+		fmt.Fprintln(p.e.Stderr, "copilot-mem: hint: this packed copilot-mem's own plugin; `copilot-mem build .` packs the one in this folder")
+	}
 }
 
 func (p *packing) load() (err error) {
