@@ -78,6 +78,9 @@ func (e *env) importPast(ctx context.Context, f importFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(from); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return &importError{fmt.Errorf("%s: neither a folder nor a file", from)} // a pipe would be waited for
+	}
 	if f.from != "" && isExport(from) {
 		return e.importExport(ctx, from, f)
 	}

@@ -251,7 +251,7 @@ func printHits(e *env, hits []memory.Hit, truncated bool) error {
 	return w.err
 }
 
-// lines remembers the first error of many prints.
+// lines remembers the first error of many prints, and lets no stored text through to steer the terminal.
 type lines struct {
 	w   io.Writer
 	err error
@@ -259,7 +259,7 @@ type lines struct {
 
 func (l *lines) printf(format string, args ...any) {
 	if l.err == nil {
-		_, l.err = fmt.Fprintf(l.w, format, args...)
+		_, l.err = io.WriteString(l.w, screen(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -178,6 +178,14 @@ func (db *DB) aliases(ctx context.Context, session string) (map[string][]string,
 	return out, err
 }
 
+// The years 1 to 9999, which RFC 3339 can write.
+const minMillis, maxMillis = -62135596800000, 253402300799999
+
+func (l exportLine) inTime() bool {
+	in := func(ms int64) bool { return ms >= minMillis && ms <= maxMillis }
+	return (l.Session == nil || in(l.Session.StartedAt) && in(l.Session.EndedAt)) && (l.Entry == nil || in(l.Entry.Time))
+}
+
 // maxExportLine is longer than any entry: a text and an input of 1 MiB each, escaped.
 const maxExportLine = 64 << 20
 
@@ -226,6 +234,8 @@ func (db *DB) ImportExport(ctx context.Context, r io.Reader) (c memory.Change, n
 			break
 		}
 		switch {
+		case !l.inTime():
+			bad = errors.New("a time that no calendar has")
 		case l.Session != nil && l.Session.ID != "":
 			sessions = append(sessions, l.Session.session())
 			known[l.Session.ID] = true
