@@ -261,7 +261,7 @@ func (w *walk) findExec(command []Word, hits []string, st *state) {
 			continue
 		}
 		for _, hit := range hits {
-			words = append(words, Word{Text: strings.ReplaceAll(c.Text, "{}", hit), Raw: c.Raw})
+			words = append(words, Word{Text: strings.ReplaceAll(c.Text, "{}", hit), Raw: c.Raw, Listed: true})
 		}
 	}
 	w.invoke(words, st, Flow{}, true)

@@ -238,39 +238,55 @@ func (w *walk) event(st *state, action string, word Word, content Flow) {
 	}
 }
 
-// maxFiles bounds the file events of one call.
-const maxFiles = 4000
+// maxFiles bounds the file events of one call; maxListed, those of files that only go with a directory.
+const (
+	maxFiles  = 4000
+	maxListed = 16000
+)
 
 func (w *walk) full() bool {
-	full := len(w.files) >= maxFiles
-	w.opaque = w.opaque || full
-	return full
+	if len(w.files)-w.listed < maxFiles {
+		return false
+	}
+	w.giveUp()
+	return true
 }
 
 func (w *walk) add(f File) {
-	if !w.full() {
-		w.files = append(w.files, f)
+	switch {
+	case f.Below && w.listed >= maxListed:
+		w.opaque = true
+		return
+	case f.Below:
+		w.listed++
+	case w.full():
+		return
 	}
+	w.files = append(w.files, f)
 }
 
 // tree reports whether one more directory may be listed.
 func (w *walk) tree() bool {
 	w.trees++
-	w.opaque = w.opaque || w.trees > maxTrees
-	return w.trees <= maxTrees && !w.full()
+	room := w.trees <= maxTrees && w.listed < maxListed
+	w.opaque = w.opaque || !room
+	return room && !w.full()
 }
 
 // remove is a deletion, of everything below a directory too.
 func (w *walk) remove(st *state, word Word, deep bool) {
 	w.event(st, "delete", word, Flow{})
 	for _, abs := range w.resolve(st, word.Text) {
-		if !deep || !isRealDir(abs) || !w.tree() {
+		if !deep && !word.Listed || !isRealDir(abs) {
 			continue
 		}
-		dir := w.f.newFile(abs, "delete")
 		for i := range w.files {
 			w.files[i].Dir = w.files[i].Dir || w.files[i].Abs == abs
 		}
+		if !w.tree() {
+			continue
+		}
+		dir := w.f.newFile(abs, "delete")
 		for _, f := range w.f.filesIn(dir, "delete") {
 			w.add(f)
 		}

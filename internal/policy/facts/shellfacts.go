@@ -26,6 +26,7 @@ type Word struct {
 	Raw     string // as written
 	Glob    string // the pattern that the name came from, or that matched nothing; "" when it is no glob
 	Fetched bool   // a part comes from the network
+	Listed  bool   // a find printed it, and with a directory what is below it
 }
 
 // Hole stands for an unresolvable part of a word: no argument can hold this character.

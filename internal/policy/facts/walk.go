@@ -25,6 +25,7 @@ type walk struct {
 
 	steps, globs, depth int
 	recorded            int                   // words of all commands
+	listed              int                   // files that are there because a directory goes
 	parsed, trees       int                   // bytes parsed, directories walked
 	active              map[*syntax.Stmt]bool // functions being walked
 	called              map[*syntax.Stmt]bool
@@ -40,7 +41,7 @@ const (
 	maxDepth = 100  // texts within texts, functions within functions
 	maxNest  = 1000 // brackets within brackets, quoted or not: the parser recurses
 	maxLoop  = 64   // rounds of a loop over known words
-	maxTrees = 64   // directories whose files are listed
+	maxTrees = 512  // directories whose files are listed
 
 	maxParsed = 256 << 10 // bytes of texts within texts, beyond four times the text itself
 )

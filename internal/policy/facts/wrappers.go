@@ -196,13 +196,18 @@ func (w *walk) xargs(args []Word, st *state, in Flow) Flow {
 		return w.invoke(append(append([]Word(nil), command...), given...), st, Flow{}, true)
 	}
 	out := Flow{}
-	for _, item := range given {
+	for i, item := range given {
+		if i >= maxLoop {
+			w.giveUp()
+			break
+		}
 		words := make([]Word, len(command))
-		for i, c := range command {
-			words[i] = c
+		for k, c := range command {
+			words[k] = c
 			if strings.Contains(c.Text, replace) {
-				words[i].Text = strings.ReplaceAll(c.Text, replace, item.Text)
-				words[i].Fetched = c.Fetched || item.Fetched
+				words[k].Text = strings.ReplaceAll(c.Text, replace, item.Text)
+				words[k].Fetched = c.Fetched || item.Fetched
+				words[k].Listed = item.Listed
 			}
 		}
 		out = out.then(w.invoke(words, st, Flow{}, true))
@@ -220,13 +225,10 @@ func listed(in Flow) []Word {
 		}
 	case in.names != nil:
 		for _, s := range in.names() {
-			out = append(out, Word{Text: s, Raw: s})
+			out = append(out, Word{Text: s, Raw: s, Listed: true})
 		}
 	default:
 		out = []Word{{Text: Hole, Raw: Hole, Fetched: in.Fetched}}
-	}
-	if len(out) > maxLoop {
-		out = out[:maxLoop]
 	}
 	return out
 }
