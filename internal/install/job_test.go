@@ -25,17 +25,23 @@ func TestInitThenUninstallRestores(t *testing.T) {
 				w, r := newWorld(t), rand.New(rand.NewPCG(seed, 7))
 				randomTree(t, w, r)
 				before := snapshot(t, w.dir)
-				req := w.request("1")
+				request := w.request
+				if seed%4 == 1 { // with a text of somebody else
+					request = w.full
+				}
+				req := request("1")
 				req.Force = seed%3 == 0
 				job := install(t, req)
 				installed := snapshot(t, w.dir)
-				again := install(t, w.request("1"))
+				second := request("1")
+				second.Force = false
+				again := install(t, second)
 				if again.Changes() {
 					t.Errorf("a second init would change something: %+v", again.Plans)
 				}
 				same(t, "after the second init", installed, snapshot(t, w.dir))
 				if seed%2 == 0 && !hasExisted(job) {
-					install(t, w.request("2"))
+					install(t, request("2"))
 					upgraded.Add(1)
 				}
 				w.uninstall(t)
@@ -346,5 +352,34 @@ func TestTextOfSomebodyElse(t *testing.T) {
 	w.uninstall(t)
 	if data, err := os.ReadFile(filepath.Join(w.data, "config.yaml")); err != nil || string(data) != "a: 2\n" {
 		t.Errorf("config.yaml: %q, %v", data, err)
+	}
+}
+
+// A receipt that somebody has changed by hand takes nothing out that is not ours, and does not end the program.
+func TestReceiptWithWrongSplices(t *testing.T) {
+	t.Parallel()
+	for _, at := range []int{-1, 3, 1 << 30} {
+		w := newWorld(t)
+		write(t, filepath.Join(w.scope, "README.md"), "# Mine\n", 0o644)
+		write(t, filepath.Join(w.scope, "settings.json"), `{"a":1}`, 0o644)
+		before := snapshot(t, w.scope)
+		r := w.full("1.0.0")
+		install(t, r)
+		all, err := Records(r.Records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, receipt := range all[0].Receipts {
+			for _, f := range receipt.Files {
+				if f.Merged != nil {
+					f.Merged.Splices[0].At = at
+				}
+			}
+		}
+		if err := all[0].save(nil, r.Records); err != nil {
+			t.Fatal(err)
+		}
+		w.uninstall(t)
+		same(t, fmt.Sprint(at), before, snapshot(t, w.scope))
 	}
 }

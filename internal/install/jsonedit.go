@@ -114,6 +114,11 @@ func (s splice) apply(b []byte) []byte {
 	return append(append(append([]byte(nil), b[:s.At]...), s.Put...), b[s.At+len(s.Cut):]...)
 }
 
+// done reports whether what the splice put is where it put it; a receipt is a file that anybody may have changed.
+func (s splice) done(b []byte) bool {
+	return s.At >= 0 && s.At <= len(b) && bytes.HasPrefix(b[s.At:], []byte(s.Put))
+}
+
 func (s splice) undo(b []byte) []byte { return splice{At: s.At, Cut: s.Put, Put: s.Cut}.apply(b) }
 
 // style is how the text is laid out; what we add follows it.

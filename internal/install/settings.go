@@ -162,10 +162,14 @@ func (m Merged) undo(text []byte, untouched bool) (out []byte, kept []string) {
 	if !untouched {
 		return m.takeOut(text)
 	}
-	for i := len(m.Splices) - 1; i >= 0; i-- {
-		text = m.Splices[i].undo(text)
+	out = text
+	for _, s := range slices.Backward(m.Splices) {
+		if !s.done(out) {
+			return m.takeOut(text)
+		}
+		out = s.undo(out)
 	}
-	return text, nil
+	return out, nil
 }
 
 // merge plans the edit of a shared settings file.

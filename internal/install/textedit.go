@@ -84,7 +84,7 @@ func (d *differ) unedit(f File, text []byte, op Op) Op {
 	known, splices := f.knows(op.Before), f.done(op.Before)
 	for i := len(splices) - 1; i >= 0; i-- {
 		switch s := splices[i]; {
-		case known && !s.Moved:
+		case known && !s.Moved && s.done(next):
 			next = s.undo(next)
 		case f.Merged.Free: // its words are too short to be known by themselves
 			whole = false

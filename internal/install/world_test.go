@@ -162,6 +162,9 @@ func randomTree(t *testing.T, w world, r *rand.Rand) {
 		}
 	}
 	if r.IntN(2) == 0 {
+		write(t, filepath.Join(w.scope, "README.md"), pick(r, "", "# Mine", "# Mine\r\n\r\nwords\r\n"), pick(r, modes...))
+	}
+	if r.IntN(2) == 0 {
 		write(t, filepath.Join(w.scope, "settings.json"), randomSettings(r), pick(r, modes...))
 	}
 	if r.IntN(3) == 0 {
