@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"store":    {"memory"},
 	"redact":   {},
 	"search":   {"memory"},
+	"digest":   {"memory"},
 	"render":   {"plugin", "copilot"},
 	"validate": {"plugin", "hook"},
 	"install":  {"plugin", "copilot"},

@@ -14,9 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/copilot-mem/copilot-mem/internal/config"
 	"github.com/copilot-mem/copilot-mem/internal/copilot"
 	"github.com/copilot-mem/copilot-mem/internal/history"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
+	"github.com/copilot-mem/copilot-mem/internal/memory"
 	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
@@ -135,7 +137,9 @@ func (e *env) runImport(ctx context.Context, o history.Options, past string) (r 
 		return r, err
 	}
 	defer func() { err = errors.Join(err, finish()) }()
-	o.World = e.historyWorld(ctx, db)
+	if err := e.historyWorld(ctx, db, &o); err != nil {
+		return r, err
+	}
 	e.markLive(o.Files)
 	turns, done, err := store.OpenClientTurns(ctx, filepath.Join(past, "session-store.db"), e.tempDir())
 	if err != nil {
@@ -176,10 +180,30 @@ func (e *env) importStore(ctx context.Context, dry bool) (db *store.DB, finish f
 	return db, func() error { return errors.Join(db.Close(), os.RemoveAll(temp)) }, nil
 }
 
-// historyWorld tells an import what folders are now.
-func (e *env) historyWorld(ctx context.Context, db *store.DB) history.World {
-	places := ingest.Places(ctx, db)
-	return history.World{
+// historyWorld tells an import what folders are now, and what the user lets be kept of what happened in them.
+func (e *env) historyWorld(ctx context.Context, db *store.DB, o *history.Options) error {
+	dir, err := e.dataDir()
+	if err != nil {
+		return err
+	}
+	chosen, err := config.Load(dir.Config())
+	if err != nil {
+		return err
+	}
+	o.Reasoning = o.Reasoning || chosen.Capture.Reasoning
+	chosen.Capture.Reasoning = o.Reasoning
+	places, choices := ingest.Places(ctx, db), map[string]config.Capture{}
+	o.World = history.World{
+		Keep: func(dir string, kind memory.Kind) bool {
+			c, ok := choices[dir]
+			if !ok {
+				here, _, err := chosen.Tighten(dir)
+				c = here.Capture
+				c.Enabled = c.Enabled && err == nil // a repository that is not understood keeps everything back
+				choices[dir] = c
+			}
+			return c.KeepsKind(string(kind))
+		},
 		Place: func(dir string) (project, branch string) {
 			// A mark that cannot be kept costs a project's name after a move, not an import.
 			p, _ := places(dir)
@@ -190,6 +214,7 @@ func (e *env) historyWorld(ctx context.Context, db *store.DB) history.World {
 		},
 		Temporary: ingest.Temporary,
 	}
+	return nil
 }
 
 // markLive tells which files the client itself writes: what is missing there was taken back.
@@ -296,7 +321,11 @@ func (e *env) importExport(ctx context.Context, path string, f importFlags) (err
 }
 
 // offerImport ends an init: it brings in the past when that is wished, and asks where nobody said.
-func (e *env) offerImport(ctx context.Context, wish *bool, ask bool) error {
+func (e *env) offerImport(ctx context.Context, cmd *cobra.Command, ask, asJSON bool) error {
+	wish, err := importWish(cmd)
+	if err != nil {
+		return err
+	}
 	home, err := copilot.FindHome(e.Getenv)
 	if err != nil {
 		return err
@@ -313,7 +342,7 @@ func (e *env) offerImport(ctx context.Context, wish *bool, ask bool) error {
 			_, err := fmt.Fprintf(e.Stderr, "copilot-mem: hint: %s can be brought in with `copilot-mem import`\n", plural(len(files), "past session", "past sessions"))
 			return err
 		}
-		yes, err := e.confirm(fmt.Sprintf("Bring in %s?", plural(len(files), "past session", "past sessions")), true)
+		yes, err := e.confirm(fmt.Sprintf("Bring in %s?", plural(len(files), "past session", "past sessions")), false)
 		if err != nil {
 			return err
 		}
@@ -323,10 +352,30 @@ func (e *env) offerImport(ctx context.Context, wish *bool, ask bool) error {
 		return nil
 	}
 	r, err := e.runImport(ctx, history.Options{Files: files}, home.Dir)
-	if err != nil {
-		return err
+	if err != nil || asJSON {
+		return err // the one document is init's own
 	}
 	return e.printImport(importFlags{}, r, home.SessionState())
+}
+
+// addImportFlags lets init be told what it would ask.
+func addImportFlags(cmd *cobra.Command) {
+	cmd.Flags().Bool("import", false, "bring in past sessions, too")
+	cmd.Flags().Bool("no-import", false, "do not")
+	cmd.MarkFlagsMutuallyExclusive("import", "no-import")
+}
+
+// importWish is what the flags say; nil where they say nothing.
+func importWish(cmd *cobra.Command) (*bool, error) {
+	for _, name := range []string{"import", "no-import"} {
+		if !cmd.Flags().Changed(name) {
+			continue
+		}
+		v, err := cmd.Flags().GetBool(name)
+		v = v == (name == "import")
+		return &v, err
+	}
+	return nil, nil //nolint:nilnil // nothing was said
 }
 
 // unread leaves out the files that were imported before.

@@ -32,7 +32,10 @@ func newInitCmd(e *env) *cobra.Command {
 			if err := checkScope(f.scope); err != nil {
 				return err
 			}
-			return e.init(f, cmd.Flags().Changed("vendor-binary"))
+			if err := e.init(f, cmd.Flags().Changed("vendor-binary")); err != nil || f.dryRun {
+				return err
+			}
+			return e.offerImport(cmd.Context(), cmd, e.interactive(f.yes, f.asJSON), f.asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&f.scope, "scope", "", "user (default), repo or plugin")
@@ -42,6 +45,7 @@ func newInitCmd(e *env) *cobra.Command {
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "ask nothing and take the defaults")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "one JSON document")
+	addImportFlags(cmd)
 	return cmd
 }
 

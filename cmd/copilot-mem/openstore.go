@@ -126,7 +126,11 @@ func (e *env) readWhole(ctx context.Context, db *store.DB, sessions []memory.Ses
 	e.markLive(files)
 	files = slices.DeleteFunc(files, func(f history.File) bool { return !f.Live })
 	if len(files) > 0 {
-		r, err := history.Run(ctx, db, history.Options{Files: files, World: e.historyWorld(ctx, db)})
+		o := history.Options{Files: files}
+		if err := e.historyWorld(ctx, db, &o); err != nil {
+			return 0, err
+		}
+		r, err := history.Run(ctx, db, o)
 		if err != nil {
 			return r.Entries, err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 	"github.com/copilot-mem/copilot-mem/internal/redact"
+	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
 // noteSession holds the notes that are made outside any session of the client.
@@ -29,14 +31,16 @@ type rememberJSON struct {
 	Tags          []string `json:"tags"`
 	Project       string   `json:"project"`
 	Redacted      int      `json:"redacted"`
+	Replaces      string   `json:"replaces"` // empty: none
 }
 
 func newRememberCmd(e *env) *cobra.Command {
-	var kind string
+	var kind, replaces string
 	var tags []string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "remember TEXT", Short: "Save a note", Args: cobra.MinimumNArgs(1),
+		Long: "Save a note. Notes come before everything else that a search finds; one that is replaced is found no more.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !slices.Contains(noteKinds, kind) {
 				return &usageError{fmt.Errorf("--kind %s: unknown", kind), "use one of: " + strings.Join(noteKinds, ", ")}
@@ -55,13 +59,18 @@ func newRememberCmd(e *env) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, db.Close()) }()
-			about, err := json.Marshal(map[string]any{"kind": kind, "tags": append([]string{}, tags...)})
+			if replaces != "" {
+				if replaces, err = wholeNote(cmd.Context(), db, replaces); err != nil {
+					return err
+				}
+			}
+			input, err := json.Marshal(about{kind, append([]string{}, tags...), replaces})
 			if err != nil {
 				return err
 			}
 			note := memory.Entry{
 				ID: strings.ToLower(rand.Text())[:20], SessionID: noteSession, Kind: memory.KindNote,
-				Time: e.Now().UTC().Truncate(time.Millisecond), Text: text, ToolInput: about, Cwd: e.Dir, Redacted: secrets,
+				Time: e.Now().UTC().Truncate(time.Millisecond), Text: text, ToolInput: input, Sources: memory.FromElsewhere, Cwd: e.Dir, Redacted: secrets,
 			}
 			// The client gives its agent's commands the id of the session.
 			if id := e.Getenv("COPILOT_AGENT_SESSION_ID"); id != "" {
@@ -77,7 +86,7 @@ func newRememberCmd(e *env) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return e.printJSON(rememberJSON{1, note.ID, note.SessionID, kind, append([]string{}, tags...), note.Project, secrets})
+				return e.printJSON(rememberJSON{1, note.ID, note.SessionID, kind, append([]string{}, tags...), note.Project, secrets, replaces})
 			}
 			_, err = fmt.Fprintf(e.Stdout, "remembered as %s %s\n", kind, note.ID)
 			return err
@@ -86,6 +95,19 @@ func newRememberCmd(e *env) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&kind, "kind", "fact", strings.Join(noteKinds, ", "))
 	fl.StringArrayVar(&tags, "tag", nil, "a word to find it by; may be given again")
+	fl.StringVar(&replaces, "replaces", "", "the note that this one takes the place of")
 	fl.BoolVar(&asJSON, "json", false, "one JSON document")
 	return cmd
+}
+
+// wholeNote is the id of the one note that is meant.
+func wholeNote(ctx context.Context, db *store.DB, id string) (string, error) {
+	m, err := db.Entry(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if m.Kind != memory.KindNote {
+		return "", &usageError{fmt.Errorf("--replaces %s: not a note but a %s", id, m.Kind), "`copilot-mem notes` lists the notes"}
+	}
+	return m.ID, nil
 }

@@ -32,7 +32,7 @@ func hookMain() {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nowhere": nowhere, "subst": subst},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"nowhere": nowhere, "subst": subst, "firstid": firstID},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("COPILOT_HOME", filepath.Join(e.WorkDir, "copilot"))
@@ -78,4 +78,17 @@ func subst(ts *testscript.TestScript, neg bool, args []string) {
 	escaped, err := json.Marshal(args[2])
 	ts.Check(err)
 	ts.Check(os.WriteFile(path, bytes.ReplaceAll(data, []byte(args[1]), bytes.Trim(escaped, `"`)), 0o600))
+}
+
+// firstID NAME puts the first "id" of the last stdout into a variable.
+func firstID(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: firstid NAME")
+	}
+	_, rest, ok := strings.Cut(ts.ReadFile("stdout"), `"id": "`)
+	id, _, closed := strings.Cut(rest, `"`)
+	if !ok || !closed {
+		ts.Fatalf("no id in stdout")
+	}
+	ts.Setenv(args[0], id)
 }

@@ -52,7 +52,7 @@ func newShowCmd(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a session, a turn, or one entry with its surroundings",
-		Long:  "Show a session (ID), a turn of it (ID:3), or one entry with its surroundings. The beginning of an id is enough where it is unique.",
+		Long:  "Show a session (ID), a turn of it (ID:3), one entry with its surroundings, or a day, week, month or year (2026-11-20, 2026-W47, 2026-11, 2026). The beginning of an id is enough where it is unique.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if before < 0 || after < 0 {
@@ -65,6 +65,11 @@ func newShowCmd(e *env) *cobra.Command {
 			defer func() { err = errors.Join(err, db.Close()) }()
 			part, err := findPart(cmd.Context(), db, args[0])
 			if err != nil {
+				if _, missing := errors.AsType[*store.NotFoundError](err); missing {
+					if ok, problem := e.showPeriod(cmd.Context(), db, args[0], asJSON); ok {
+						return problem
+					}
+				}
 				return err
 			}
 			entries, err := db.Entries(cmd.Context(), part.session.ID)

@@ -32,7 +32,7 @@ func cleanText(s string) cleaned {
 }
 
 // cleanJSON takes them out of a JSON value; what is no JSON is cleaned as text and becomes a JSON string.
-func cleanJSON(raw json.RawMessage) cleaned {
+func cleanJSON(raw []byte) cleaned {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
 		return cleaned{}
@@ -60,8 +60,11 @@ func (c cleaned) asText() cleaned {
 }
 
 // textOf is the cleaned text of a JSON value that should be a string.
-func textOf(raw json.RawMessage) cleaned {
+func textOf(raw []byte) cleaned {
 	var s string
+	if len(raw) > maxText {
+		return cleanJSON(raw).asText() // cut before it is decoded
+	}
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
 		return cleanText(s)
 	}

@@ -19,11 +19,20 @@ const knownVersion = 1
 // event is one line of the client's transcript. The types and their fields stand in the client's own
 // schemas/session-events.schema.json.
 type event struct {
-	Type      string          `json:"type"`
-	ID        string          `json:"id"`
-	Timestamp string          `json:"timestamp"`
-	AgentID   string          `json:"agentId"`
-	Data      json.RawMessage `json:"data"`
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	Timestamp string `json:"timestamp"`
+	AgentID   string `json:"agentId"`
+	Data      view   `json:"data"`
+}
+
+// view is a part of the line that is read, not a copy of it: it is valid until the next line.
+type view []byte
+
+// UnmarshalJSON keeps b, which json.Unmarshal takes from the line itself.
+func (v *view) UnmarshalJSON(b []byte) error {
+	*v = b
+	return nil
 }
 
 // place is where a session works.
@@ -111,7 +120,7 @@ func (t *transcript) line(raw []byte) (problem, fatal error) {
 }
 
 // decode reads the data of an event; a part of an unexpected shape leaves its field empty and is told.
-func decode(raw json.RawMessage, v any) error {
+func decode(raw view, v any) error {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -142,7 +151,7 @@ func (t *transcript) fold(e event) (problem, fatal error) {
 	case "assistant.message":
 		return t.answer(e)
 	case "assistant.reasoning":
-		var d struct{ Content json.RawMessage }
+		var d struct{ Content view }
 		problem = decode(e.Data, &d)
 		fatal = t.reasoning(d.Content)
 	case "tool.user_requested", "tool.execution_start":
@@ -165,7 +174,7 @@ func (t *transcript) other(e event) (problem, fatal error) {
 		SummaryContent, Summary, Content, Message, Name, Trigger, Reason, ErrorType string
 		ToolCallID                                                                  string
 		Result                                                                      struct{ Kind, Feedback string }
-		Response                                                                    json.RawMessage
+		Response                                                                    view
 	}
 	var m memory.Entry
 	switch e.Type {
@@ -316,7 +325,7 @@ func (t *transcript) shutdown(e event) (problem, fatal error) {
 // prompt folds what was said to the agent; whoever said it.
 func (t *transcript) prompt(e event) (problem, fatal error) {
 	var d struct {
-		Content                 json.RawMessage
+		Content                 view
 		Source                  string
 		IsAutopilotContinuation bool
 	}
@@ -355,12 +364,12 @@ func (t *transcript) prompt(e event) (problem, fatal error) {
 
 func (t *transcript) answer(e event) (problem, fatal error) {
 	var d struct {
-		Content, ReasoningText json.RawMessage
+		Content, ReasoningText view
 		Model                  string
 		ToolRequests           []struct {
-			ToolCallID string          `json:"toolCallId"`
-			Name       string          `json:"name"`
-			Arguments  json.RawMessage `json:"arguments"`
+			ToolCallID string `json:"toolCallId"`
+			Name       string `json:"name"`
+			Arguments  view   `json:"arguments"`
 		}
 	}
 	problem = decode(e.Data, &d)
@@ -391,7 +400,7 @@ func (t *transcript) answer(e event) (problem, fatal error) {
 }
 
 // newCall is a tool call before it is known when it ran.
-func (t *transcript) newCall(tool, id string, args json.RawMessage) memory.Entry {
+func (t *transcript) newCall(tool, id string, args view) memory.Entry {
 	input := cleanJSON(args)
 	m := memory.Entry{
 		Kind: memory.KindToolCall, Tool: nativeTool(name(tool)), CallID: name(id), ToolInput: json.RawMessage(input.text),
@@ -412,7 +421,7 @@ func nativeTool(tool string) string {
 	return tool
 }
 
-func (t *transcript) reasoning(raw json.RawMessage) error {
+func (t *transcript) reasoning(raw view) error {
 	c := textOf(raw)
 	if strings.TrimSpace(c.text) == "" {
 		return nil
@@ -426,10 +435,10 @@ func (t *transcript) reasoning(raw json.RawMessage) error {
 
 func (t *transcript) callStarts(e event) (problem, fatal error) {
 	var d struct {
-		ToolCallID string          `json:"toolCallId"`
-		ToolName   string          `json:"toolName"`
-		Arguments  json.RawMessage `json:"arguments"`
-		Model      string          `json:"model"`
+		ToolCallID string `json:"toolCallId"`
+		ToolName   string `json:"toolName"`
+		Arguments  view   `json:"arguments"`
+		Model      string `json:"model"`
 	}
 	problem = decode(e.Data, &d)
 	c := t.calls[d.ToolCallID]
@@ -490,11 +499,11 @@ func (t *transcript) callEnds(e event) (problem, fatal error) {
 		Success    *bool  `json:"success"`
 		Model      string `json:"model"`
 		Result     struct {
-			Content json.RawMessage `json:"content"`
+			Content view `json:"content"`
 		} `json:"result"`
 		Error struct {
-			Message json.RawMessage `json:"message"`
-			Code    string          `json:"code"`
+			Message view   `json:"message"`
+			Code    string `json:"code"`
 		} `json:"error"`
 		ShellExecution struct {
 			ExitCode *int `json:"exitCode"`

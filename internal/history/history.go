@@ -34,15 +34,17 @@ type World struct {
 	Place func(dir string) (project, branch string)
 	// Temporary reports whether a folder is one that nobody keeps work in.
 	Temporary func(dir string) bool
+	// Keep reports whether the user, and the repository that a folder lies in, let an entry of this kind be kept. Where it is
+	// nil everything is.
+	Keep func(dir string, kind memory.Kind) bool
 }
 
 // Writer is what an import asks of a store.
 type Writer interface {
-	// Import keeps sessions and entries, all or nothing; a dry one only counts.
-	Import(ctx context.Context, sessions []memory.Session, entries []memory.Entry, dry bool) (memory.Change, error)
+	// Import keeps sessions and entries, and that a file was read where there is one, all or nothing; a dry one only counts.
+	Import(ctx context.Context, sessions []memory.Session, entries []memory.Entry, read *memory.Transcript, dry bool) (memory.Change, error)
 	HasSession(ctx context.Context, id string) (bool, error)
 	Transcript(ctx context.Context, path string) (memory.Transcript, error)
-	SetTranscript(ctx context.Context, t memory.Transcript) error
 	Outline(ctx context.Context, session string) ([]memory.Outline, error)
 	MarkWithdrawn(ctx context.Context, marks map[string]bool) error
 }

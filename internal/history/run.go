@@ -120,27 +120,40 @@ func readFile(ctx context.Context, w Writer, o *Options, f File, progress func(i
 	if err := f.read(out, bad, progress); err != nil {
 		return outcome{}, err
 	}
-	if err := out.flush(); err != nil {
+	kept, err := json.Marshal(remembered{len(out.order), bad.damaged, bad.all()})
+	if err != nil {
 		return outcome{}, err
 	}
-	marked, err := settle(out, bad, f)
-	if err != nil {
+	read := &memory.Transcript{Path: f.Path, Stamp: now, Problems: string(kept)}
+	if len(out.order) == 1 {
+		read.Session = out.order[0]
+	}
+	marked := 0
+	if out.unsettled(f) {
+		// The file counts as read when the marks are there, too.
+		if err := out.flush(); err != nil {
+			return outcome{}, err
+		}
+		if marked, err = settle(out, bad, f); err != nil {
+			return outcome{}, err
+		}
+	}
+	if err := out.flushWith(read); err != nil {
 		return outcome{}, err
 	}
 	c := out.outcome(marked)
 	c.damaged, c.problems = bad.damaged, bad.all()
-	if o.DryRun {
-		return c, nil
+	return c, nil
+}
+
+// unsettled reports whether entries may have to be marked: those of sessions that were known before, and what the file
+// itself says.
+func (s *sink) unsettled(f File) bool {
+	known := len(s.marks) > 0
+	for _, id := range s.order {
+		known = known || s.existed[id] && f.Live
 	}
-	kept, err := json.Marshal(remembered{len(out.order), bad.damaged, c.problems})
-	if err != nil {
-		return c, err
-	}
-	session := ""
-	if len(out.order) == 1 {
-		session = out.order[0]
-	}
-	return c, w.SetTranscript(ctx, memory.Transcript{Path: f.Path, Session: session, Stamp: now, Problems: string(kept)})
+	return known
 }
 
 // outcome counts the sessions of one file.
@@ -149,7 +162,7 @@ func (s *sink) outcome(marked int) outcome {
 	changed := s.change.Added+s.change.Merged+marked > 0
 	for _, id := range s.order {
 		switch {
-		case !s.existed[id]:
+		case !s.existed[id] && s.some[id]:
 			c.imported++
 		case changed:
 			c.updated++
@@ -267,16 +280,17 @@ func beginning(path string) (id string, at place) {
 	}
 	defer func() { _ = f.Close() }() // only read
 	line, err := newLines(io.LimitReader(f, 1<<20)).next()
-	if err != nil || quickType(line) != "session.start" {
+	if err != nil {
 		return "", at
 	}
 	var e struct {
+		Type string `json:"type"`
 		Data struct {
 			SessionID string `json:"sessionId"`
 			Context   place  `json:"context"`
 		} `json:"data"`
 	}
-	if json.Unmarshal(line, &e) != nil || len(e.Data.SessionID) > 200 {
+	if json.Unmarshal(line, &e) != nil || e.Type != "session.start" || len(e.Data.SessionID) > 200 {
 		return "", at
 	}
 	return e.Data.SessionID, e.Data.Context

@@ -26,10 +26,11 @@ type sink struct {
 	marks    map[string]bool            // entries that the file itself tells to be taken back
 	change   memory.Change
 	existed  map[string]bool // sessions that were known before
+	some     map[string]bool // sessions of which something may be kept
 }
 
 func newSink(ctx context.Context, w Writer, o *Options) *sink {
-	return &sink{ctx: ctx, w: w, o: o, sessions: map[string]*memory.Session{}, seen: map[string]map[string]bool{}, existed: map[string]bool{}, marks: map[string]bool{}}
+	return &sink{ctx: ctx, w: w, o: o, sessions: map[string]*memory.Session{}, seen: map[string]map[string]bool{}, existed: map[string]bool{}, marks: map[string]bool{}, some: map[string]bool{}}
 }
 
 // session gives the session with this id to be filled.
@@ -57,6 +58,10 @@ func (s *sink) saw(session, id string) {
 
 func (s *sink) add(e memory.Entry) error {
 	s.saw(e.SessionID, e.ID)
+	if !s.kept(e) {
+		return nil
+	}
+	s.some[e.SessionID] = true
 	if m := s.sessions[e.SessionID]; m != nil {
 		if m.StartedAt.IsZero() || !e.Time.IsZero() && e.Time.Before(m.StartedAt) {
 			m.StartedAt = e.Time
@@ -73,13 +78,28 @@ func (s *sink) add(e memory.Entry) error {
 	return nil
 }
 
+// kept says whether an entry may be kept.
+func (s *sink) kept(e memory.Entry) bool {
+	dir := e.Cwd
+	if m := s.sessions[e.SessionID]; dir == "" && m != nil {
+		dir = m.Cwd
+	}
+	return s.o.World.Keep == nil || s.o.World.Keep(dir, e.Kind)
+}
+
 // flush writes what was collected, with the sessions as they are known by now.
-func (s *sink) flush() error {
+func (s *sink) flush() error { return s.flushWith(nil) }
+
+// flushWith also notes that a file was read to its end.
+func (s *sink) flushWith(read *memory.Transcript) error {
 	var sessions []memory.Session
 	for _, id := range s.order {
+		if !s.some[id] && !s.existed[id] {
+			continue
+		}
 		sessions = append(sessions, *s.sessions[id])
 	}
-	c, err := s.w.Import(s.ctx, sessions, s.entries, s.o.DryRun)
+	c, err := s.w.Import(s.ctx, sessions, s.entries, read, s.o.DryRun)
 	if err != nil {
 		return err
 	}

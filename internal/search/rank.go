@@ -51,7 +51,9 @@ func rank(all, some []memory.Hit, explain bool, why func(h memory.Hit, whole boo
 	}
 	hits = fold(hits)
 	slices.SortStableFunc(hits, func(a, b memory.Hit) int {
-		return cmp.Or(-compareBool(whole[a.ID], whole[b.ID]), cmp.Compare(b.Score, a.Score), b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID))
+		// What somebody wrote to be remembered comes before what only happened.
+		return cmp.Or(-compareBool(whole[a.ID], whole[b.ID]),
+			-compareBool(whole[a.ID] && a.Kind == memory.KindNote, whole[b.ID] && b.Kind == memory.KindNote), cmp.Compare(b.Score, a.Score), b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID))
 	})
 	for i := range hits {
 		hits[i].Score = math.Round(hits[i].Score*1e4) / 1e4

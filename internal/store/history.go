@@ -13,9 +13,9 @@ import (
 var errUndo = errors.New("undo")
 
 // Import is [DB.Add] for what a file tells of past sessions. A dry one changes nothing.
-func (db *DB) Import(ctx context.Context, sessions []memory.Session, entries []memory.Entry, dry bool) (memory.Change, error) {
+func (db *DB) Import(ctx context.Context, sessions []memory.Session, entries []memory.Entry, read *memory.Transcript, dry bool) (memory.Change, error) {
 	if !dry {
-		return db.addAll(ctx, sessions, entries, nil)
+		return db.addAll(ctx, sessions, entries, func(w *writer) error { return w.setTranscript(read) })
 	}
 	c, err := db.addAll(ctx, sessions, entries, func(*writer) error { return errUndo })
 	if errors.Is(err, errUndo) {
@@ -31,14 +31,15 @@ func (db *DB) Transcript(ctx context.Context, path string) (t memory.Transcript,
 	return t, err
 }
 
-// SetTranscript remembers a file that was read to its end; t.File is not looked at.
-func (db *DB) SetTranscript(ctx context.Context, t memory.Transcript) error {
-	return db.explain("write store", db.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO transcripts (path, session, stamp, problems, file) VALUES (?, ?, ?, ?, '')
+// setTranscript remembers a file that was read to its end; t.File is not looked at.
+func (w *writer) setTranscript(t *memory.Transcript) error {
+	if t == nil {
+		return nil
+	}
+	_, err := w.tx.ExecContext(w.ctx, `INSERT INTO transcripts (path, session, stamp, problems, file) VALUES (?, ?, ?, ?, '')
 ON CONFLICT (path) DO UPDATE SET session = excluded.session, stamp = excluded.stamp, problems = excluded.problems`,
-			t.Path, t.Session, t.Stamp, t.Problems)
-		return err
-	}))
+		t.Path, t.Session, t.Stamp, t.Problems)
+	return err
 }
 
 // SawTranscript remembers which file a path was, and nothing of its content.

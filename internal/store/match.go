@@ -31,6 +31,7 @@ func (db *DB) Match(ctx context.Context, q memory.Query, terms [][]string, all b
 	if q.Kind == "" {
 		c.add("e.kind <> 'notification'")
 	}
+	c.add(notReplaced)
 	expr := expression(terms, all)
 	var query string
 	switch {
@@ -56,6 +57,10 @@ func (db *DB) Match(ctx context.Context, q memory.Query, terms [][]string, all b
 	}, query, append(c.args, limit)...)
 	return hits, err
 }
+
+// notReplaced leaves out the notes that others took the place of.
+const notReplaced = `NOT (e.kind = 'note' AND e.id IN (SELECT json_extract(n.tool_input, '$.replaces') FROM entries n
+WHERE n.kind = 'note' AND json_valid(n.tool_input) AND json_extract(n.tool_input, '$.replaces') IS NOT NULL))`
 
 // expression writes the terms in the index's query language. Every word is quoted, so that no text is syntax.
 func expression(terms [][]string, all bool) string {

@@ -15,7 +15,8 @@ UPDATE entries SET sources = 2 WHERE kind = 'response';
 UPDATE entries SET sources = 4 WHERE kind = 'note';
 -- Equal for what two sources tell of one thing (a hash); 0: never told twice; -1: not worked out yet.
 ALTER TABLE entries ADD COLUMN match INTEGER NOT NULL DEFAULT -1;
-CREATE INDEX entries_match ON entries (session_id, match) WHERE match <> 0;
+-- With what is compared: the columns behind a long text are slow to read.
+CREATE INDEX entries_match ON entries (session_id, match, sources, time) WHERE match <> 0;
 
 -- Other ids of an entry: a source that came later gave it this one.
 CREATE TABLE aliases (
