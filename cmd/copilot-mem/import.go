@@ -307,17 +307,39 @@ func (e *env) importExport(ctx context.Context, path string, f importFlags) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	before, err := entryCounts(ctx, db)
+	if err != nil {
+		return err
+	}
 	c, n, err := db.ImportExport(ctx, file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	r := history.Report{Found: n.Sessions, Entries: c.Added}
-	if c.Added+c.Merged > 0 {
-		r.Updated = n.Sessions
-	} else {
-		r.Unchanged = n.Sessions
+	after, err := entryCounts(ctx, db)
+	if err != nil {
+		return err
 	}
+	r := history.Report{Found: n.Sessions, Entries: c.Added}
+	for id, entries := range after {
+		switch old, known := before[id]; {
+		case !known:
+			r.Imported++
+		case old != entries:
+			r.Updated++
+		}
+	}
+	r.Unchanged = max(n.Sessions-r.Imported-r.Updated, 0)
 	return e.printImport(f, r, path)
+}
+
+// entryCounts says how many entries each session has.
+func entryCounts(ctx context.Context, db *store.DB) (map[string]int, error) {
+	sessions, err := db.Sessions(ctx, memory.Query{Limit: -1})
+	out := make(map[string]int, len(sessions))
+	for _, s := range sessions {
+		out[s.ID] = s.Entries
+	}
+	return out, err
 }
 
 // offerImport ends an init: it brings in the past when that is wished, and asks where nobody said.
