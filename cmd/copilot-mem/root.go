@@ -36,7 +36,7 @@ func newRoot(e *env) *cobra.Command {
 		newSearchCmd(e), newSessionsCmd(e), newShowCmd(e), newStatsCmd(e), newRememberCmd(e), newForgetCmd(e),
 		newRedactCmd(e), newBackupCmd(e), newRestoreCmd(e), newRepairCmd(e), newExportCmd(e),
 		newImportCmd(e), newProjectsCmd(e), newConfigCmd(e),
-		newNotesCmd(e), newTimelineCmd(e), newTopicsCmd(e), newDecisionsCmd(e),
+		newNotesCmd(e), newTimelineCmd(e), newTopicsCmd(e), newDecisionsCmd(e), newMCPCmd(e),
 		newValidateCmd(e), newBuildCmd(e), newVersionCmd(e),
 	)
 	for _, cmd := range root.Commands() {

@@ -71,7 +71,11 @@ func New(m Memory, o Options) *mcp.Server {
 	return s
 }
 
-// Serve answers on a pair of streams until the input ends or ctx is done.
+// Serve answers on a pair of streams until the input ends, and what was asked is answered, or ctx is done.
 func Serve(ctx context.Context, s *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
-	return s.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	d := newDrain(in, out)
+	return s.Run(ctx, &mcp.IOTransport{Reader: struct {
+		io.Reader
+		io.Closer
+	}{d, in}, Writer: d})
 }
