@@ -1,0 +1,44 @@
+package search
+
+import (
+	"strings"
+
+	"github.com/copilot-mem/copilot-mem/internal/memory"
+)
+
+// Keyword is a word or a quoted phrase of a text that is worth looking for.
+type Keyword struct {
+	Text         string   // as it stands there
+	Alternatives []string // as [Index.Match] takes them
+	Special      bool     // an identifier, a file name, a quoted phrase: alone it says what is meant
+}
+
+// Keywords gives the words of a text without those that every request has, each once, in order, at most limit.
+func Keywords(text string, limit int) []Keyword {
+	var out []Keyword
+	for _, t := range parse(text) {
+		if len(out) == limit {
+			break
+		}
+		if word := strings.ToLower(t.text); !t.quoted && (fillers[word] || stopWords[word]) {
+			continue
+		}
+		out = append(out, Keyword{t.text, t.alternatives, t.quoted || len(t.parts) > 1})
+	}
+	return out
+}
+
+// Excerpt is the part of an entry that has most of the words of text, on one line of at most about 240 bytes.
+func Excerpt(e memory.Entry, text string) string { return snippet(e, parse(text)) }
+
+// fillers are words of requests that say nothing of their subject.
+var fillers = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`add again all also any back best change check code continue create does done don explain file files
+		find first fix fixed get give go good help just keep know let lets like look make may me more much must need needs new next no not now
+		ok one only other out over please put read really remember right run same say see set show sure take tell thanks thank try two
+		up update use used using very want well work write yes yet`) {
+		m[w] = true
+	}
+	return m
+}()

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/copilot-mem/copilot-mem/internal/memory"
+)
+
+// recallText is how many characters of a text are looked at for what an agent may be told of it.
+const recallText = 6000
+
+// Size is about how many entries there are.
+func (db *DB) Size(ctx context.Context) (n int, err error) {
+	err = db.read(ctx, func(scan func(...any) error) error { return scan(&n) }, "SELECT coalesce(max(seq), 0) FROM entries")
+	return n, err
+}
+
+// Spread counts the entries, of any project, that hold one of the alternatives of a term, up to a limit.
+func (db *DB) Spread(ctx context.Context, term []string, limit int) (n int, err error) {
+	expr := expression([][]string{term}, true)
+	if expr == "" {
+		return 0, nil
+	}
+	err = db.read(ctx, func(scan func(...any) error) error { return scan(&n) },
+		"SELECT count(*) FROM (SELECT 1 FROM entry_index WHERE entry_index MATCH ? LIMIT ?)", expr, limit)
+	return n, err
+}
+
+// Holders gives the rows, newest first, that hold a term, and one of among where there are some: what a person or the
+// model said in other sessions than q.Session, and the notes that hold. Of other branches than q.Branch only those count
+// that every branch comes from. [DB.Rows] gives the entries.
+func (db *DB) Holders(ctx context.Context, q memory.Query, term []string, among [][]string, limit int) ([]int64, error) {
+	expr := expression([][]string{term}, true)
+	if expr == "" {
+		return nil, nil
+	}
+	if len(among) > 0 {
+		expr = "(" + expression(among, false) + ") AND " + expr
+	}
+	var c conditions
+	c.entries(memory.Query{Project: q.Project, Kind: q.Kind, Tool: q.Tool})
+	c.add("e.session_id <> ?", q.Session)
+	c.add("e.agent_id = ''")
+	if q.Kind == "" {
+		c.add("e.kind IN ('note', 'prompt', 'response', 'compaction')")
+	}
+	if q.Branch != "" {
+		c.add("(e.kind = 'note' OR e.branch IN (?, 'main', 'master', ''))", q.Branch)
+	}
+	c.add("entry_index MATCH ?", expr)
+	var out []int64
+	err := db.read(ctx, func(scan func(...any) error) error {
+		var seq int64
+		err := scan(&seq)
+		out = append(out, seq)
+		return err
+	}, "SELECT e.seq FROM entry_index CROSS JOIN entries e ON e.seq = entry_index.rowid"+c.where()+" ORDER BY entry_index.rowid DESC LIMIT ?", append(c.args, limit)...)
+	return out, err
+}
+
+// Rows gives the entries of rows, in their order; not those that were withdrawn or replaced. Long texts are cut.
+func (db *DB) Rows(ctx context.Context, rows []int64) ([]memory.Entry, error) {
+	at := map[int64]memory.Entry{}
+	err := db.some(ctx, func(seq int64, e memory.Entry) { at[seq] = e },
+		"e.seq IN (?"+strings.Repeat(", ?", max(len(rows)-1, 0))+") AND e.withdrawn = 0 AND "+notReplaced, numbers(rows)...)
+	out := make([]memory.Entry, 0, len(rows))
+	for _, seq := range rows {
+		if e, ok := at[seq]; ok {
+			out = append(out, e)
+		}
+	}
+	return out, err
+}
+
+func numbers(rows []int64) []any {
+	if len(rows) == 0 {
+		return []any{-1}
+	}
+	out := make([]any, len(rows))
+	for i, n := range rows {
+		out[i] = n
+	}
+	return out
+}
+
+// some reads entries whose texts are cut.
+func (db *DB) some(ctx context.Context, fn func(seq int64, e memory.Entry), where string, args ...any) error {
+	columns := strings.Replace(entryColumns, "e.text", "substr(e.text, 1, ?)", 1)
+	return db.read(ctx, func(scan func(...any) error) error {
+		var e memory.Entry
+		var seq int64
+		if err := scanEntry(scan, &e, &seq); err != nil {
+			return err
+		}
+		fn(seq, e)
+		return nil
+	}, "SELECT "+columns+", e.seq FROM entries e WHERE "+where, append([]any{recallText}, args...)...)
+}
+
+// After gives what happened in a session from a time on, in order, at most limit; texts are cut at their end, but an exit
+// code is kept.
+func (db *DB) After(ctx context.Context, session string, from time.Time, limit int) (out []memory.Entry, err error) {
+	err = db.some(ctx, func(_ int64, e memory.Entry) { out = append(out, e) },
+		"e.session_id = ? AND e.time >= ? AND e.withdrawn = 0 ORDER BY e.time, e.seq LIMIT ?", session, from.UnixMilli(), limit)
+	return out, err
+}
+
+// Last gives the last entries of a session, in order.
+func (db *DB) Last(ctx context.Context, session string, limit int) (out []memory.Entry, err error) {
+	err = db.some(ctx, func(_ int64, e memory.Entry) { out = append(out, e) },
+		"e.session_id = ? AND e.withdrawn = 0 ORDER BY e.time DESC, e.seq DESC LIMIT ?", session, limit)
+	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
+		out[i], out[j] = out[j], out[i]
+	}
+	return out, err
+}
+
+// Prompt gives the user's words at the start of a turn.
+func (db *DB) Prompt(ctx context.Context, session string, turn int) (out memory.Entry, err error) {
+	err = db.some(ctx, func(_ int64, e memory.Entry) { out = e },
+		"e.session_id = ? AND e.kind = 'prompt' AND e.turn = ? ORDER BY e.time DESC LIMIT 1", session, turn)
+	return out, err
+}
+
+// Known says which of the ids are still kept, and hold: not withdrawn, not replaced. A session counts by its id too.
+func (db *DB) Known(ctx context.Context, ids []string) (map[string]bool, error) {
+	known := map[string]bool{}
+	if len(ids) == 0 {
+		return known, nil
+	}
+	marks := "(?" + strings.Repeat(", ?", len(ids)-1) + ")"
+	var args []any
+	for range 2 {
+		for _, id := range ids {
+			args = append(args, id)
+		}
+	}
+	err := db.read(ctx, func(scan func(...any) error) error {
+		var id string
+		err := scan(&id)
+		known[id] = true
+		return err
+	}, "SELECT e.id FROM entries e WHERE e.id IN "+marks+" AND e.withdrawn = 0 AND "+notReplaced+" UNION SELECT id FROM sessions WHERE id IN "+marks, args...)
+	return known, err
+}
+
+// Mentions counts the entries of a session, from a time on, in which a text occurs: what the model or a tool was told.
+func (db *DB) Mentions(ctx context.Context, session, text string, from time.Time) (n int, err error) {
+	err = db.read(ctx, func(scan func(...any) error) error { return scan(&n) },
+		"SELECT count(*) FROM entries WHERE session_id = ? AND time >= ? AND kind IN ('response', 'toolCall') AND (instr(tool_input, ?) > 0 OR instr(text, ?) > 0)",
+		session, from.UnixMilli(), text, text)
+	return n, err
+}
