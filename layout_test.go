@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"ingest":    {"hook", "memory", "spool"},
 	"history":   {"copilot", "memory", "redact"},
 	"doctor":    {},
-	"recall":    {"memory", "search"},
+	"recall":    {"memory", "search", "digest"},
 	"mcpserver": {"memory", "recall", "search"},
 }
 

@@ -37,6 +37,7 @@ func newRoot(e *env) *cobra.Command {
 		newRedactCmd(e), newBackupCmd(e), newRestoreCmd(e), newRepairCmd(e), newExportCmd(e),
 		newImportCmd(e), newProjectsCmd(e), newConfigCmd(e),
 		newNotesCmd(e), newTimelineCmd(e), newTopicsCmd(e), newDecisionsCmd(e), newMCPCmd(e),
+		newRecallCmd(e), newWhyCmd(e), newMuteCmd(e),
 		newValidateCmd(e), newBuildCmd(e), newVersionCmd(e),
 	)
 	for _, cmd := range root.Commands() {

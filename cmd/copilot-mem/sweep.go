@@ -178,6 +178,9 @@ func (e *env) tidy(ctx context.Context, dir datadir.Dir, db *store.DB) error {
 	if _, err := sink.EditWaiting(gone); err != nil {
 		return err
 	}
+	if err := e.sweepReceipts(ctx, dir, db, ""); err != nil {
+		return err
+	}
 	if _, err := e.sweepBackups(ctx, dir, db); err != nil {
 		return err
 	}

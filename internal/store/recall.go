@@ -60,17 +60,11 @@ func (db *DB) Holders(ctx context.Context, q memory.Query, term []string, among 
 	return out, err
 }
 
-// Rows gives the entries of rows, in their order; not those that were withdrawn or replaced. Long texts are cut.
-func (db *DB) Rows(ctx context.Context, rows []int64) ([]memory.Entry, error) {
-	at := map[int64]memory.Entry{}
-	err := db.some(ctx, func(seq int64, e memory.Entry) { at[seq] = e },
+// Rows gives the entries of rows; not those that were withdrawn or replaced. Long texts are cut.
+func (db *DB) Rows(ctx context.Context, rows []int64) (map[int64]memory.Entry, error) {
+	out := map[int64]memory.Entry{}
+	err := db.some(ctx, func(seq int64, e memory.Entry) { out[seq] = e },
 		"e.seq IN (?"+strings.Repeat(", ?", max(len(rows)-1, 0))+") AND e.withdrawn = 0 AND "+notReplaced, numbers(rows)...)
-	out := make([]memory.Entry, 0, len(rows))
-	for _, seq := range rows {
-		if e, ok := at[seq]; ok {
-			out = append(out, e)
-		}
-	}
 	return out, err
 }
 
@@ -151,5 +145,22 @@ func (db *DB) Mentions(ctx context.Context, session, text string, from time.Time
 	err = db.read(ctx, func(scan func(...any) error) error { return scan(&n) },
 		"SELECT count(*) FROM entries WHERE session_id = ? AND time >= ? AND kind IN ('response', 'toolCall') AND (instr(tool_input, ?) > 0 OR instr(text, ?) > 0)",
 		session, from.UnixMilli(), text, text)
+	return n, err
+}
+
+// Kept counts the ids of entries and sessions that are in the store.
+func (db *DB) Kept(ctx context.Context, ids []string) (n int, err error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	marks := "(?" + strings.Repeat(", ?", len(ids)-1) + ")"
+	var args []any
+	for range 2 {
+		for _, id := range ids {
+			args = append(args, id)
+		}
+	}
+	err = db.read(ctx, func(scan func(...any) error) error { return scan(&n) },
+		"SELECT count(*) FROM (SELECT id FROM entries WHERE id IN "+marks+" UNION SELECT id FROM sessions WHERE id IN "+marks+")", args...)
 	return n, err
 }

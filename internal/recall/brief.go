@@ -1,0 +1,159 @@
+package recall
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/copilot-mem/copilot-mem/internal/memory"
+)
+
+const (
+	// recent is how old a session may be to be what is going on.
+	recent = 30 * 24 * time.Hour
+	// maxPreferences of the newest are told at the start.
+	maxPreferences = 4
+	// tail is how many entries at the end of a session say how it ended.
+	tail = 60
+)
+
+// notes adds how the user wants things, whatever the task.
+func (d deciding) notes(p *page) error {
+	notes, err := d.store.Notes(d.ctx, memory.Query{Project: d.m.Project, Limit: 50}, false)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, e := range notes {
+		if noteKind(e) != "preference" || !d.new(e.ID) || n == maxPreferences {
+			continue
+		}
+		if p.add("How the user wants it:", d.origin(e)+quote(e.Text, 50), Item{ID: e.ID, Reason: "preference"}) {
+			n++
+		}
+	}
+	return nil
+}
+
+// lately adds what was going on in the last session on this branch, and what it left open.
+func (d deciding) lately(p *page) error {
+	sessions, err := d.store.Sessions(d.ctx, memory.Query{Project: d.m.Project, Branch: d.m.Branch, Since: d.m.Now.Add(-recent), Limit: 6})
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		if s.ID == d.m.Session || s.Turns == 0 || s.Branch != d.m.Branch || !d.new(s.ID) {
+			continue
+		}
+		entries, err := d.store.Last(d.ctx, s.ID, tail)
+		if err != nil {
+			return err
+		}
+		end := endOf(entries)
+		line := "- [" + s.ID[:min(len(s.ID), 8)] + "] " + s.StartedAt.UTC().Format("2006-01-02") + " " + quote(s.FirstPrompt, 30)
+		if last := plain(end.prompt.Text); last != "" && last != plain(s.FirstPrompt) {
+			line += ", last " + quote(last, 25)
+		}
+		if !p.add("Last session on this branch:", line, Item{ID: s.ID, Reason: "last session"}) {
+			return nil
+		}
+		for _, o := range end.open() {
+			p.add("Left open:", d.origin(o.Entry)+o.text, Item{ID: o.ID, Reason: "left open"})
+		}
+		return nil
+	}
+	return nil
+}
+
+// ending is how a session ended.
+type ending struct {
+	prompt, response memory.Entry
+	failed           []memory.Entry // the last run of commands that failed and were not run well after it
+	problem          memory.Entry   // that the model, or the user, broke it off
+}
+
+func endOf(entries []memory.Entry) (end ending) {
+	for _, e := range entries {
+		if e.AgentID != "" {
+			continue
+		}
+		switch e.Kind {
+		case memory.KindPrompt:
+			end.prompt, end.response, end.problem = e, memory.Entry{}, memory.Entry{}
+		case memory.KindResponse:
+			end.response, end.problem = e, memory.Entry{}
+		case memory.KindAbort:
+			end.problem = e
+		case memory.KindError:
+			if e.Tool == "" {
+				end.problem = e
+			}
+		case memory.KindToolResult:
+			end.run(e)
+		}
+	}
+	return end
+}
+
+func (end *ending) run(e memory.Entry) {
+	command := commandOf(e)
+	if command == "" || e.ExitCode == nil {
+		return
+	}
+	for i, f := range end.failed {
+		if commandOf(f) == command {
+			end.failed = append(end.failed[:i], end.failed[i+1:]...)
+			break
+		}
+	}
+	if *e.ExitCode != 0 {
+		end.failed = append(end.failed, e)
+	}
+}
+
+type openEnd struct {
+	memory.Entry
+	text string
+}
+
+// open lists at most two things that were not finished.
+func (end ending) open() (out []openEnd) {
+	if end.problem.ID != "" && end.prompt.ID != "" {
+		out = append(out, openEnd{end.prompt, "broken off: " + quote(end.prompt.Text, 30)})
+	}
+	// A search that finds nothing fails too: only what is run to see it pass counts.
+	for i := len(end.failed) - 1; i >= 0 && len(out) < 2; i-- {
+		if f := end.failed[i]; isCheck(commandOf(f)) {
+			out = append(out, openEnd{f, "still failing: " + quote(commandOf(f), 30)})
+		}
+	}
+	return out
+}
+
+// isCheck reports whether a command is a build, a test or the like.
+func isCheck(command string) bool {
+	for _, w := range strings.FieldsFunc(strings.ToLower(command), func(r rune) bool { return !('a' <= r && r <= 'z') }) {
+		switch w {
+		case "test", "tests", "build", "check", "lint", "make", "compile", "install", "pytest", "jest", "vitest", "tox", "ctest", "mvn", "gradle",
+			"vet", "deploy", "migrate", "typecheck", "tsc", "clippy", "rspec", "phpunit", "verify", "ci", "bench":
+			return true
+		}
+	}
+	return false
+}
+
+// commandOf is the shell command of a tool call or its result, on one line; empty for other tools.
+func commandOf(e memory.Entry) string { return command(e.Tool, e.ToolInput) }
+
+func command(tool string, input json.RawMessage) string {
+	if tool != "bash" && tool != "powershell" && tool != "shell" {
+		return ""
+	}
+	var in struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(input, &in) != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(in.Command), " ")
+}

@@ -1,0 +1,283 @@
+package recall
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/copilot-mem/copilot-mem/internal/digest"
+	"github.com/copilot-mem/copilot-mem/internal/memory"
+	"github.com/copilot-mem/copilot-mem/internal/search"
+)
+
+const (
+	maxKeywords = 24
+	// common is how many entries may hold a word that still tells one from another.
+	common = 400
+	// maxHolders bounds the rows that are looked at for one request.
+	maxHolders = 1500
+	// candidates are read and judged; maxHits of them are told.
+	candidates = 24
+	maxHits    = 4
+	// halfLife is the age at which an entry counts half of what a new one does; it orders and never lets through.
+	halfLife = 90 * 24 * time.Hour
+)
+
+// hit is an entry that touches what is asked.
+type hit struct {
+	memory.Entry
+	score    float64 // share of the words, by their rarity
+	words    uint64  // which of the keywords, as bits
+	decision bool
+	quote    string
+}
+
+// term is a keyword with what it is worth.
+type term struct {
+	search.Keyword
+	docs   int
+	weight float64
+	bit    uint64
+}
+
+// about adds what touches the prompt.
+func (d deciding) about(p *page) error {
+	hits, err := d.relevant(d.m.Prompt)
+	if err != nil {
+		return err
+	}
+	for _, h := range hits {
+		p.add("About this prompt:", d.line(h), Item{h.ID, math.Round(h.score*100) / 100, "touches the prompt"})
+	}
+	return nil
+}
+
+func (d deciding) line(h hit) string {
+	switch {
+	case h.Kind == memory.KindNote:
+		return d.origin(h.Entry) + noteKind(h.Entry) + ": " + quote(h.Text, 80)
+	case h.decision:
+		return d.origin(h.Entry) + "the user decided: " + quote(h.quote, 60)
+	case h.Kind == memory.KindPrompt:
+		return d.origin(h.Entry) + "the user asked: " + quote(h.quote, 50)
+	case h.Kind == memory.KindCompaction:
+		return d.origin(h.Entry) + "a session's summary: " + quote(h.quote, 60)
+	}
+	return d.origin(h.Entry) + "the agent answered: " + quote(h.quote, 60)
+}
+
+// noteKind is what the user said that a note is.
+func noteKind(e memory.Entry) string {
+	var a struct {
+		Kind string `json:"kind"`
+	}
+	if json.Unmarshal(e.ToolInput, &a) != nil || a.Kind == "" {
+		return "note"
+	}
+	return plain(a.Kind)
+}
+
+// relevant finds what was said about the same before, best first. The words are weighed by their rarity, and only rows with
+// a rare one are looked at, so that the time does not grow with the store.
+func (d deciding) relevant(text string) ([]hit, error) {
+	terms, total, err := d.weigh(text)
+	if err != nil || len(terms) == 0 {
+		return nil, err
+	}
+	found, err := d.gather(terms, memory.Query{Project: d.m.Project, Session: d.m.Session, Branch: d.m.Branch})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	rows := best(found, terms)
+	entries, err := d.store.Rows(d.ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	var hits []hit
+	for _, row := range rows {
+		e, ok := entries[row]
+		if !ok {
+			continue
+		}
+		h := hit{Entry: e, words: found[row], score: weight(terms, found[row]) / total}
+		h.judge(text)
+		if d.passes(h, terms) {
+			hits = append(hits, h)
+		}
+	}
+	return d.choose(hits), nil
+}
+
+// weigh gives the words that the memory knows, the rarest first, and what all words of the text weigh together.
+func (d deciding) weigh(text string) (terms []term, total float64, err error) {
+	all, err := d.store.Size(d.ctx)
+	if err != nil || all == 0 {
+		return nil, 0, err
+	}
+	for i, k := range search.Keywords(text, maxKeywords) {
+		n, err := d.store.Spread(d.ctx, k.Alternatives, common)
+		if err != nil {
+			return nil, 0, err
+		}
+		t := term{Keyword: k, docs: n, weight: math.Log1p(float64(all) / float64(max(n, 1))), bit: 1 << i}
+		switch {
+		case n >= common: // every request has some of these
+			t.weight = min(t.weight, 1)
+		case n == 0:
+			t.weight /= 2 // nothing is known of it: it may be a new thing, or a way to say an old one
+		}
+		total += t.weight
+		if n > 0 {
+			terms = append(terms, t)
+		}
+	}
+	slices.SortStableFunc(terms, func(a, b term) int { return cmp.Compare(a.docs, b.docs) })
+	return terms, total, nil
+}
+
+// gather looks where the words are. Common ones are only looked for where a rare one was found.
+func (d deciding) gather(terms []term, q memory.Query) (map[int64]uint64, error) {
+	found := map[int64]uint64{}
+	var rare [][]string
+	left := maxHolders
+	for _, t := range terms {
+		among := rare
+		if t.docs < common && t.docs <= left {
+			among = nil
+			left -= t.docs
+			rare = append(rare, t.Alternatives)
+		} else if len(rare) == 0 {
+			return nil, nil
+		}
+		rows, err := d.store.Holders(d.ctx, q, t.Alternatives, among, maxHolders)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			found[row] |= t.bit
+		}
+	}
+	return found, nil
+}
+
+// best are the rows with the most weight, newer ones first among equals.
+func best(found map[int64]uint64, terms []term) []int64 {
+	rows := make([]int64, 0, len(found))
+	for row := range found {
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b int64) int {
+		return cmp.Or(cmp.Compare(weight(terms, found[b]), weight(terms, found[a])), cmp.Compare(b, a))
+	})
+	return rows[:min(len(rows), candidates)]
+}
+
+func weight(terms []term, words uint64) (sum float64) {
+	for _, t := range terms {
+		if words&t.bit != 0 {
+			sum += t.weight
+		}
+	}
+	return sum
+}
+
+// judge finds the words that are worth telling: the sentence of a decision, or what is around the request's words.
+func (h *hit) judge(text string) {
+	h.quote = search.Excerpt(h.Entry, text)
+	if h.Kind != memory.KindPrompt {
+		return
+	}
+	if found := digest.Decisions([]memory.Entry{h.Entry}); len(found) > 0 {
+		h.decision, h.quote = true, found[0].Quote
+	}
+}
+
+// passes is the floor. One word is enough only if it is rare and says by itself what is meant, or if somebody wrote it down to
+// be remembered; three rare words are enough in a request of any length.
+func (d deciding) passes(h hit, terms []term) bool {
+	n, special, rare := 0, false, 0
+	for _, t := range terms {
+		if h.words&t.bit == 0 {
+			continue
+		}
+		n++
+		special = special || t.Special && t.docs < common
+		if t.docs < common/4 {
+			rare++
+		}
+	}
+	floor := d.l.Floor
+	if h.Kind == memory.KindNote || h.decision {
+		floor *= 0.6
+	}
+	if rare == 0 || n < 2 && !special && h.Kind != memory.KindNote && len(terms) > 2 {
+		return false
+	}
+	return h.score >= floor || rare >= 3 && h.score >= floor/2
+}
+
+// choose orders what passed, leaves out what a newer decision about the same took the place of and what was told before,
+// and takes the best few.
+func (d deciding) choose(hits []hit) []hit {
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.rank(), a.rank()), b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID))
+	})
+	dead := map[string]bool{}
+	for _, old := range hits {
+		for _, h := range hits {
+			if old.overruled(h) {
+				dead[turnOf(old.Entry)] = true
+			}
+		}
+	}
+	var out []hit
+	said := map[string]bool{}
+	top := 0.0
+	for _, h := range hits {
+		text := plain(h.Text)
+		if said[text] || dead[turnOf(h.Entry)] && h.Kind != memory.KindNote || !d.new(h.ID) {
+			continue
+		}
+		// The rest must be nearly as good as the best.
+		if top = max(top, h.score); h.score < top/2 {
+			continue
+		}
+		said[text] = true
+		if out = append(out, h); len(out) == maxHits {
+			break
+		}
+	}
+	return out
+}
+
+var worth = map[memory.Kind]float64{memory.KindNote: 1.6, memory.KindPrompt: 1, memory.KindResponse: 1.1, memory.KindCompaction: 0.8}
+
+// rank is the score with the worth of its kind, halved for each half-life of its age, as a logarithm: the differences between
+// two entries are the same whenever one looks.
+func (h hit) rank() float64 {
+	w := worth[h.Kind]
+	if h.decision {
+		w = 1.4
+	}
+	return math.Log2(h.score*w) + float64(h.Time.UnixMilli())/float64(halfLife.Milliseconds())
+}
+
+func turnOf(e memory.Entry) string {
+	if e.Kind == memory.KindNote {
+		return e.ID
+	}
+	return e.SessionID + "\x00" + strconv.Itoa(e.Turn)
+}
+
+// overruled reports whether another entry decides later about the same words.
+func (h hit) overruled(by hit) bool {
+	decides := by.decision || by.Kind == memory.KindNote && noteKind(by.Entry) == "decision"
+	if !decides || !by.Time.After(h.Time) || turnOf(by.Entry) == turnOf(h.Entry) {
+		return false
+	}
+	was := h.decision || h.Kind == memory.KindNote && noteKind(h.Entry) == "decision"
+	return was && h.words&^by.words == 0
+}
