@@ -75,6 +75,9 @@ func (d deciding) giveBack() (Told, error) {
 		return t, nil
 	}
 	p := d.page(d.l.Prompt)
+	if err := d.notes(p); err != nil {
+		return Told{}, err
+	}
 	if err := d.about(p); err != nil {
 		return Told{}, err
 	}

@@ -50,11 +50,7 @@ func (d deciding) lately(p *page) error {
 			return err
 		}
 		end := endOf(entries)
-		line := "- [" + s.ID[:min(len(s.ID), 8)] + "] " + s.StartedAt.UTC().Format("2006-01-02") + " " + quote(s.FirstPrompt, 30)
-		if last := plain(end.prompt.Text); last != "" && last != plain(s.FirstPrompt) {
-			line += ", last " + quote(last, 25)
-		}
-		if !p.add("Last session on this branch:", line, Item{ID: s.ID, Reason: "last session"}) {
+		if !p.add("Last session on this branch:", end.line(s, p), Item{ID: s.ID, Reason: "last session"}) {
 			return nil
 		}
 		for _, o := range end.open() {
@@ -63,6 +59,23 @@ func (d deciding) lately(p *page) error {
 		return nil
 	}
 	return nil
+}
+
+// line says what a session was about and what came of it, without what the page already says.
+func (end ending) line(s memory.Session, p *page) string {
+	line := "- [" + s.ID[:min(len(s.ID), 8)] + "] " + s.StartedAt.UTC().Format("2006-01-02")
+	for _, part := range []struct {
+		what, text string
+		tokens     int
+	}{{"asked", s.FirstPrompt, 30}, {"last asked", end.prompt.Text, 25}, {"answered", end.response.Text, 25}} {
+		said, _ := Cut(plain(part.text), 15)
+		said = strings.TrimSuffix(said, "…")
+		if said == "" || strings.Contains(line, said) || strings.Contains(p.String(), said) {
+			continue
+		}
+		line += ", " + part.what + " " + quote(part.text, part.tokens)
+	}
+	return line
 }
 
 // ending is how a session ended.

@@ -109,6 +109,9 @@ type deciding struct {
 	l     Limits
 }
 
+// reasonResumed is why a session is told again what it was told at its start.
+const reasonResumed = "resumed: as at the start"
+
 // new reports whether an id may be told.
 func (d deciding) new(id string) bool {
 	return !d.st.Muted[id] && !d.st.shown[shownKey{d.m.Agent, id}]
@@ -120,9 +123,9 @@ func (d deciding) room(tokens int) int { return min(tokens, d.l.Session-d.st.Tok
 // start is the briefing of a session. One that is taken up again is told the same as before, so that the model's cache of
 // it holds.
 func (d deciding) start() (Told, error) {
-	if d.m.Resumed && d.st.start.Text != "" {
+	if d.m.Resumed && d.st.started {
 		if ok, err := d.holds(d.st.start.Items); err != nil || ok {
-			return Told{Text: d.st.start.Text, Items: d.st.start.Items, Reason: "resumed: as at the start"}, err
+			return Told{Text: d.st.start.Text, Items: d.st.start.Items, Reason: reasonResumed}, err
 		}
 	}
 	p := d.page(d.l.Start)

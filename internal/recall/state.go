@@ -60,7 +60,8 @@ type State struct {
 	Tokens int             // told to the main agent and its sub-agents
 
 	shown   map[shownKey]bool
-	start   Receipt // the first briefing; no text: there was none
+	started bool    // before now
+	start   Receipt // the first briefing; no text: nothing was told
 	briefed string  // hash of the prompt of the last session start
 	waiting Receipt // what was put aside and not given back yet
 	stopped time.Time
@@ -96,14 +97,16 @@ func Fold(receipts []Receipt, muted map[string]bool) State {
 			continue
 		case r.Event == sessionStart:
 			st.briefed = r.Prompt
-			if st.start.Text == "" {
-				st.start = r
+			if !st.started || r.Reason != reasonResumed {
+				st.started, st.start = true, r
 			}
 		}
 		if r.Back {
 			st.waiting = Receipt{}
 		}
-		st.Tokens += r.Tokens
+		if r.Reason != reasonResumed { // it takes the place of what was told first
+			st.Tokens += r.Tokens
+		}
 		for _, i := range r.Items {
 			st.shown[shownKey{r.Agent, i.ID}] = true
 		}
