@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -140,7 +141,7 @@ func buildOurs(e *env, f buildFlags, o bundle.Options) (bundle.Result, error) {
 		// The plugin's folder gets the first target's programs: this system's, where it is among them.
 		slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	}
-	r := render.Options{Scope: render.Bundle, Version: f.version}
+	r := render.Options{Scope: render.Bundle, Version: f.version, Recall: true, Full: "./bin/" + mainProgram}
 	for _, name := range names {
 		if !targetName.MatchString(name) {
 			return bundle.Result{}, &usageError{fmt.Errorf("--target %s: not os/arch", name), "write os/arch in Go's words, such as linux/arm64"}
@@ -157,6 +158,10 @@ func buildOurs(e *env, f buildFlags, o bundle.Options) (bundle.Result, error) {
 			r.HookArgs = []string{"capture"}
 			r.Program = &render.Program{Name: mainProgram, Target: strings.ReplaceAll(name, "/", "-"), Data: files[0].Data}
 			files = nil
+		} else if !slices.ContainsFunc(files, func(p plugin.File) bool {
+			return strings.HasPrefix(path.Base(p.Path), mainProgram+".") || path.Base(p.Path) == mainProgram
+		}) {
+			r.Full = "" // a server that is not there would only be complained of
 		}
 		o.Targets = append(o.Targets, bundle.Target{Name: name, Files: files})
 	}

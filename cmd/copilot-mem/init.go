@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,8 @@ import (
 
 type initFlags struct {
 	scope, dir          string
+	recall              string // on, off, or as the config says
+	recallSaid          bool
 	vendor, force       bool
 	yes, dryRun, asJSON bool
 }
@@ -41,6 +44,7 @@ func newInitCmd(e *env) *cobra.Command {
 	cmd.Flags().StringVar(&f.scope, "scope", "", "user (default), repo or plugin")
 	cmd.Flags().StringVar(&f.dir, "dir", "", "the repository, or the client's folder (default: the current one, $COPILOT_HOME)")
 	cmd.Flags().BoolVar(&f.vendor, "vendor-binary", false, "scope repo: put the capture program into the repository")
+	cmd.Flags().StringVar(&f.recall, "recall", "", "tell the agent by itself what memory knows: on or off (default: as in the config, which says on at first)")
 	cmd.Flags().BoolVar(&f.force, "force", false, "overwrite what a person changed; a copy stays beside it")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "ask nothing and take the defaults")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
@@ -64,6 +68,9 @@ func (e *env) init(f initFlags, vendorGiven bool) error {
 		if f.vendor, err = e.confirm("Put the capture program into the repository too?", false); err != nil {
 			return err
 		}
+	}
+	if err := e.settleRecall(&f, ask); err != nil {
+		return err
 	}
 	if f.vendor && f.scope != render.Repo {
 		return &usageError{errors.New("--vendor-binary: only for --scope repo"), "leave it out: the program goes into the data folder"}
@@ -92,6 +99,9 @@ func (e *env) init(f initFlags, vendorGiven bool) error {
 			}
 		}
 		if err := job.Do(); err != nil {
+			return err
+		}
+		if err := e.keepRecall(f); err != nil {
 			return err
 		}
 	}
@@ -127,14 +137,26 @@ func (e *env) request(f initFlags, exe string) (install.Request, install.Program
 	o := render.Options{Scope: f.scope, HookArgs: program.Args}
 	ours := install.Part{Dir: string(data), Private: true}
 	theirs := install.Part{Dir: dir}
+	o.Recall = f.recall == on
+	full, fullFile, err := e.fullProgram(data, exe)
+	if err != nil {
+		return none, program, err
+	}
 	switch f.scope {
 	case render.User:
+		o.Full = full
+		if theirs.Merge, err = serverEntry("mcp-config.json", full); err != nil {
+			return none, program, err
+		}
 		o.HookCommand = program.Stable
 		if o.HookCommand == "" {
 			ours.Tree = plugin.Tree{dataProgram(data, packed)}
 			o.HookCommand = filepath.Join(string(data), filepath.FromSlash(ours.Tree[0].Path))
 		}
 	case render.Repo:
+		if theirs.Merge, err = serverEntry(repoServers(dir), "copilot-mem"); err != nil {
+			return none, program, err
+		}
 		switch {
 		case f.vendor:
 			o.Program = packed
@@ -142,7 +164,7 @@ func (e *env) request(f initFlags, exe string) (install.Request, install.Program
 			ours.Tree = plugin.Tree{dataProgram(data, packed)}
 		}
 	case render.Bundle:
-		o.Program = packed
+		o.Program, o.Full = packed, full
 		if ours.Tree, err = render.Marketplace(copilotmem.Files, o); err != nil {
 			return none, program, err
 		}
@@ -152,6 +174,9 @@ func (e *env) request(f initFlags, exe string) (install.Request, install.Program
 		if theirs.Merge, err = pluginSettings(data); err != nil {
 			return none, program, err
 		}
+	}
+	if fullFile != nil && !slices.ContainsFunc(ours.Tree, func(f plugin.File) bool { return f.Path == fullFile.Path }) {
+		ours.Tree = append(ours.Tree, *fullFile)
 	}
 	if f.scope != render.Bundle {
 		if theirs.Tree, err = render.Plugin(copilotmem.Files, o); err != nil {

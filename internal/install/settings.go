@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
@@ -202,7 +203,7 @@ func (d *differ) merge(want Merge) {
 		}
 	}
 	edited.Owned = union(edited.Owned, info.Owned)
-	op := Op{Op: OpUpdate, Path: want.Path, Reason: "two keys added, the rest stays byte for byte", Data: next, After: hash(next), Mode: d.mode(want.Path)}
+	op := Op{Op: OpUpdate, Path: want.Path, Reason: added(len(want.Keys)), Data: next, After: hash(next), Mode: d.mode(want.Path)}
 	if state == absent {
 		op.Op, op.Reason, op.Mode = OpCreate, "", 0o600
 	} else {
@@ -211,6 +212,13 @@ func (d *differ) merge(want Merge) {
 	d.makeDirs(path.Dir(want.Path))
 	d.plan.Ops = append(d.plan.Ops, op)
 	d.record(File{Path: want.Path, Mode: modeText(op.Mode), SHA256: op.After, Was: op.Before, Merged: &edited})
+}
+
+func added(keys int) string {
+	if keys == 1 {
+		return "one key added, the rest stays byte for byte"
+	}
+	return strconv.Itoa(keys) + " keys added, the rest stays byte for byte"
 }
 
 func (d *differ) keepSettings(name string, old File, owned bool, reason string) {

@@ -24,6 +24,7 @@ type manifest struct {
 	Extensions  map[string]any `json:"extensions,omitempty"`
 	Agents      []string       `json:"agents,omitempty"` // Claude Code's manifest only, as is Hooks
 	Hooks       string         `json:"hooks,omitempty"`
+	MCPServers  string         `json:"mcpServers,omitempty"` // as Agents
 }
 
 type author struct {
@@ -57,6 +58,9 @@ func (r *renderer) claude(m manifest) {
 	}
 	m.Hooks = "./" + claudeDir + "/hooks/hooks.json"
 	r.addJSON(claudeDir+"/hooks/hooks.json", r.claudeHooks())
+	if r.o.Full != "" {
+		m.MCPServers = "./" + claudeDir + "/mcp.json"
+	}
 	r.addJSON(".claude-plugin/plugin.json", m)
 }
 
