@@ -164,12 +164,18 @@ func (e *env) request(f initFlags, exe string) (install.Request, install.Program
 			ours.Tree = plugin.Tree{dataProgram(data, packed)}
 		}
 	case render.Bundle:
-		o.Program, o.Full = packed, full
+		o.Program, o.Full = packed, "copilot-mem" // the client refuses a path of a plugin's server
+		if fullFile != nil {
+			o.Full = "./bin/copilot-mem"
+		}
 		if ours.Tree, err = render.Marketplace(copilotmem.Files, o); err != nil {
 			return none, program, err
 		}
 		for i := range ours.Tree {
 			ours.Tree[i].Path = path.Join(filepath.Base(data.Plugin()), ours.Tree[i].Path)
+		}
+		if fullFile != nil {
+			fullFile.Path = path.Join(filepath.Base(data.Plugin()), render.PluginName, "bin", path.Base(fullFile.Path))
 		}
 		if theirs.Merge, err = pluginSettings(data); err != nil {
 			return none, program, err

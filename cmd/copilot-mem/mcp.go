@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -49,17 +50,38 @@ func (a agentMemory) with(ctx context.Context, do func(db *store.DB) error) (err
 	return do(db)
 }
 
+// here is the environment in the session's folder. A plugin's server is started in the plugin's (client 1.0.102), but it is
+// told the session, whose folder memory knows.
+func (a agentMemory) here(ctx context.Context) *env {
+	id := a.Getenv("COPILOT_AGENT_SESSION_ID")
+	if root := a.Getenv("PLUGIN_ROOT"); id == "" || root == "" || filepath.Clean(root) != filepath.Clean(a.Dir) {
+		return a.env
+	}
+	moved := *a.env
+	err := a.with(ctx, func(db *store.DB) error {
+		s, err := db.Session(ctx, id)
+		if err == nil && s.Cwd != "" {
+			moved.Dir = s.Cwd
+		}
+		return err
+	})
+	if err != nil { // nothing of the session was captured
+		return a.env
+	}
+	return &moved
+}
+
 // query reads a question of the agent as the flags of a command.
-func (a agentMemory) query(ask mcpserver.Ask) (memory.Query, error) {
+func (a agentMemory) query(ctx context.Context, ask mcpserver.Ask) (memory.Query, error) {
 	f := filters{
 		project: ask.Project, all: ask.All, since: ask.Since, until: ask.Until, kind: ask.Kind, file: ask.File, session: ask.Session,
 		limit: cmp.Or(ask.Limit, 20),
 	}
-	return f.query(a.env, ask.Query)
+	return f.query(a.here(ctx), ask.Query)
 }
 
 func (a agentMemory) Search(ctx context.Context, ask mcpserver.Ask) (hits []memory.Hit, project string, err error) {
-	q, err := a.query(ask)
+	q, err := a.query(ctx, ask)
 	if err != nil {
 		return nil, "", err
 	}
@@ -87,7 +109,7 @@ func (a agentMemory) Show(ctx context.Context, id string, before, after int) (s 
 }
 
 func (a agentMemory) Timeline(ctx context.Context, ask mcpserver.Ask, by string) (lines []mcpserver.Line, err error) {
-	q, err := a.query(ask)
+	q, err := a.query(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +130,7 @@ func (a agentMemory) Timeline(ctx context.Context, ask mcpserver.Ask, by string)
 }
 
 func (a agentMemory) Sessions(ctx context.Context, ask mcpserver.Ask) (all []memory.Session, err error) {
-	q, err := a.query(ask)
+	q, err := a.query(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +142,9 @@ func (a agentMemory) Sessions(ctx context.Context, ask mcpserver.Ask) (all []mem
 }
 
 func (a agentMemory) Remember(ctx context.Context, text, kind string, tags []string) (note memory.Entry, err error) {
+	here := a.here(ctx)
 	err = a.with(ctx, func(db *store.DB) (err error) {
-		note, _, err = a.remember(ctx, db, text, about{Kind: cmp.Or(kind, "fact"), Tags: tags})
+		note, _, err = here.remember(ctx, db, text, about{Kind: cmp.Or(kind, "fact"), Tags: tags})
 		return err
 	})
 	return note, err

@@ -50,7 +50,7 @@ func (d deciding) lately(p *page) error {
 			return err
 		}
 		end := endOf(entries)
-		if !p.add("Last session on this branch:", end.line(s, p), Item{ID: s.ID, Reason: "last session"}) {
+		if line := end.line(s, p); line != "" && !p.add("Last session on this branch:", line, Item{ID: s.ID, Reason: "last session"}) {
 			return nil
 		}
 		for _, o := range end.open() {
@@ -61,9 +61,9 @@ func (d deciding) lately(p *page) error {
 	return nil
 }
 
-// line says what a session was about and what came of it, without what the page already says.
+// line says what a session was about and what came of it, without what the page already says; empty when that is all.
 func (end ending) line(s memory.Session, p *page) string {
-	line := "- [" + s.ID[:min(len(s.ID), 8)] + "] " + s.StartedAt.UTC().Format("2006-01-02")
+	line := ""
 	for _, part := range []struct {
 		what, text string
 		tokens     int
@@ -75,7 +75,10 @@ func (end ending) line(s memory.Session, p *page) string {
 		}
 		line += ", " + part.what + " " + quote(part.text, part.tokens)
 	}
-	return line
+	if line == "" {
+		return ""
+	}
+	return "- [" + s.ID[:min(len(s.ID), 8)] + "] " + s.StartedAt.UTC().Format("2006-01-02") + line
 }
 
 // ending is how a session ended.
