@@ -113,6 +113,13 @@ type Query struct {
 	Limit   int // 0: 20
 }
 
+// Ask is one question for the entries that hold a term, a list of alternatives.
+type Ask struct {
+	Term  []string
+	Among [][]string // terms of which one must be there too; empty: none
+	Limit int
+}
+
 // Hit is one search result.
 type Hit struct {
 	Entry

@@ -14,7 +14,7 @@ const (
 	// maxPreferences of the newest are told at the start.
 	maxPreferences = 4
 	// tail is how many entries at the end of a session say how it ended.
-	tail = 60
+	tail = 30
 )
 
 // notes adds how the user wants things, whatever the task.
@@ -37,12 +37,12 @@ func (d deciding) notes(p *page) error {
 
 // lately adds what was going on in the last session on this branch, and what it left open.
 func (d deciding) lately(p *page) error {
-	sessions, err := d.store.Sessions(d.ctx, memory.Query{Project: d.m.Project, Branch: d.m.Branch, Since: d.m.Now.Add(-recent), Limit: 6})
+	sessions, err := d.store.Lately(d.ctx, memory.Query{Project: d.m.Project, Branch: d.m.Branch, Since: d.m.Now.Add(-recent), Limit: 4})
 	if err != nil {
 		return err
 	}
 	for _, s := range sessions {
-		if s.ID == d.m.Session || s.Turns == 0 || s.Branch != d.m.Branch || !d.new(s.ID) {
+		if s.ID == d.m.Session || s.Turns == 0 || !d.new(s.ID) {
 			continue
 		}
 		entries, err := d.store.Last(d.ctx, s.ID, tail)

@@ -85,10 +85,12 @@ func (d deciding) aboutFile(name string) (parts []string, items []Item, err erro
 
 // newest gives the newest entries of a kind that hold a term.
 func (d deciding) newest(kind memory.Kind, tool string, term []string) ([]memory.Entry, error) {
-	rows, err := d.store.Holders(d.ctx, memory.Query{Project: d.m.Project, Session: d.m.Session, Branch: d.m.Branch, Kind: kind, Tool: tool}, term, nil, 8)
-	if err != nil || len(rows) == 0 {
+	found, err := d.store.Holders(d.ctx, memory.Query{Project: d.m.Project, Session: d.m.Session, Branch: d.m.Branch, Kind: kind, Tool: tool},
+		[]memory.Ask{{Term: term, Limit: 8}})
+	if err != nil || len(found[0]) == 0 {
 		return nil, err
 	}
+	rows := found[0]
 	entries, err := d.store.Rows(d.ctx, rows)
 	var out []memory.Entry
 	for _, row := range rows {

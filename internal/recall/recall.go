@@ -17,13 +17,13 @@ import (
 type Store interface {
 	search.Index
 	Size(ctx context.Context) (int, error)
-	Spread(ctx context.Context, term []string, limit int) (int, error)
-	Holders(ctx context.Context, q memory.Query, term []string, among [][]string, limit int) ([]int64, error)
+	Spread(ctx context.Context, terms [][]string, limit int) ([]int, error)
+	Holders(ctx context.Context, q memory.Query, asks []memory.Ask) ([][]int64, error)
 	Rows(ctx context.Context, rows []int64) (map[int64]memory.Entry, error)
 	After(ctx context.Context, session string, from time.Time, limit int) ([]memory.Entry, error)
 	Last(ctx context.Context, session string, limit int) ([]memory.Entry, error)
 	Prompt(ctx context.Context, session string, turn int) (memory.Entry, error)
-	Sessions(ctx context.Context, q memory.Query) ([]memory.Session, error)
+	Lately(ctx context.Context, q memory.Query) ([]memory.Session, error)
 	Notes(ctx context.Context, q memory.Query, replaced bool) ([]memory.Entry, error)
 	Known(ctx context.Context, ids []string) (map[string]bool, error)
 }

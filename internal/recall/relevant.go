@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/copilot-mem/copilot-mem/internal/digest"
@@ -50,9 +51,36 @@ func (d deciding) about(p *page) error {
 		return err
 	}
 	for _, h := range hits {
+		if h.Kind == memory.KindPrompt && !h.decision && strings.HasSuffix(strings.TrimSpace(h.Text), "?") {
+			if h, err = d.answered(h); err != nil {
+				return err
+			}
+			if h.ID == "" || !d.new(h.ID) || slices.ContainsFunc(p.items, func(i Item) bool { return i.ID == h.ID }) {
+				continue
+			}
+		}
 		p.add("About this prompt:", d.line(h), Item{h.ID, math.Round(h.score*100) / 100, "touches the prompt"})
 	}
 	return nil
+}
+
+// answered is the answer to a question, which tells more than the question; none where there was none.
+func (d deciding) answered(h hit) (hit, error) {
+	after, err := d.store.After(d.ctx, h.SessionID, h.Time, passWithin)
+	if err != nil {
+		return hit{}, err
+	}
+	question := h.Text
+	h.Entry = memory.Entry{}
+	for _, e := range after {
+		if e.Kind == memory.KindPrompt && e.Text != question {
+			break
+		}
+		if e.Kind == memory.KindResponse && e.AgentID == "" && strings.TrimSpace(e.Text) != "" {
+			h.Entry, h.quote = e, e.Text
+		}
+	}
+	return h, nil
 }
 
 func (d deciding) line(h hit) string {
@@ -103,12 +131,18 @@ func (d deciding) relevant(text string) ([]hit, error) {
 			continue
 		}
 		h := hit{Entry: e, words: found[row], score: weight(terms, found[row]) / total}
-		h.judge(text)
+		h.judge()
 		if d.passes(h, terms) {
 			hits = append(hits, h)
 		}
 	}
-	return d.choose(hits), nil
+	hits = d.choose(hits)
+	for i := range hits {
+		if !hits[i].decision {
+			hits[i].quote = search.Excerpt(hits[i].Entry, text)
+		}
+	}
+	return hits, nil
 }
 
 // weigh gives the words that the memory knows, the rarest first, and what all words of the text weigh together.
@@ -117,11 +151,17 @@ func (d deciding) weigh(text string) (terms []term, total float64, err error) {
 	if err != nil || all == 0 {
 		return nil, 0, err
 	}
-	for i, k := range search.Keywords(text, maxKeywords) {
-		n, err := d.store.Spread(d.ctx, k.Alternatives, common)
-		if err != nil {
-			return nil, 0, err
-		}
+	words := search.Keywords(text, maxKeywords)
+	alternatives := make([][]string, len(words))
+	for i, k := range words {
+		alternatives[i] = k.Alternatives
+	}
+	spread, err := d.store.Spread(d.ctx, alternatives, common)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, k := range words {
+		n := spread[i]
 		t := term{Keyword: k, docs: n, weight: math.Log1p(float64(all) / float64(max(n, 1))), bit: 1 << i}
 		switch {
 		case n >= common: // every request has some of these
@@ -142,22 +182,25 @@ func (d deciding) weigh(text string) (terms []term, total float64, err error) {
 func (d deciding) gather(terms []term, q memory.Query) (map[int64]uint64, error) {
 	found := map[int64]uint64{}
 	var rare [][]string
+	var asks []memory.Ask
 	left := maxHolders
 	for _, t := range terms {
-		among := rare
+		ask := memory.Ask{Term: t.Alternatives, Limit: maxHolders}
 		if t.docs < common && t.docs <= left {
-			among = nil
 			left -= t.docs
 			rare = append(rare, t.Alternatives)
-		} else if len(rare) == 0 {
+		} else if ask.Among = rare; len(rare) == 0 {
 			return nil, nil
 		}
-		rows, err := d.store.Holders(d.ctx, q, t.Alternatives, among, maxHolders)
-		if err != nil {
-			return nil, err
-		}
+		asks = append(asks, ask)
+	}
+	all, err := d.store.Holders(d.ctx, q, asks)
+	if err != nil {
+		return nil, err
+	}
+	for i, rows := range all {
 		for _, row := range rows {
-			found[row] |= t.bit
+			found[row] |= terms[i].bit
 		}
 	}
 	return found, nil
@@ -184,9 +227,8 @@ func weight(terms []term, words uint64) (sum float64) {
 	return sum
 }
 
-// judge finds the words that are worth telling: the sentence of a decision, or what is around the request's words.
-func (h *hit) judge(text string) {
-	h.quote = search.Excerpt(h.Entry, text)
+// judge finds the sentence in which the user decided something.
+func (h *hit) judge() {
 	if h.Kind != memory.KindPrompt {
 		return
 	}

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,28 +19,30 @@ func (db *DB) Size(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Spread counts the entries, of any project, that hold one of the alternatives of a term, up to a limit.
-func (db *DB) Spread(ctx context.Context, term []string, limit int) (n int, err error) {
-	expr := expression([][]string{term}, true)
-	if expr == "" {
-		return 0, nil
+// Spread counts for each term the entries, of any project, that hold one of its alternatives, up to a limit.
+func (db *DB) Spread(ctx context.Context, terms [][]string, limit int) ([]int, error) {
+	out := make([]int, len(terms))
+	stmt, err := db.sql.PrepareContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM entry_index WHERE entry_index MATCH ? LIMIT ?)")
+	if err != nil {
+		return nil, db.explain("read store", err)
 	}
-	err = db.read(ctx, func(scan func(...any) error) error { return scan(&n) },
-		"SELECT count(*) FROM (SELECT 1 FROM entry_index WHERE entry_index MATCH ? LIMIT ?)", expr, limit)
-	return n, err
+	defer func() { _ = stmt.Close() }() // read only
+	for i, t := range terms {
+		expr := expression([][]string{t}, true)
+		if expr == "" {
+			continue
+		}
+		if err := retry(ctx, func() error { return stmt.QueryRowContext(ctx, expr, limit).Scan(&out[i]) }); err != nil {
+			return nil, db.explain("read store", err)
+		}
+	}
+	return out, nil
 }
 
-// Holders gives the rows, newest first, that hold a term, and one of among where there are some: what a person or the
-// model said in other sessions than q.Session, and the notes that hold. Of other branches than q.Branch only those count
+// Holders gives for each question the rows, newest first, that hold its term: what a person or the model said in other
+// sessions than q.Session, and the notes that hold, or what is of q.Kind. Of other branches than q.Branch only those count
 // that every branch comes from. [DB.Rows] gives the entries.
-func (db *DB) Holders(ctx context.Context, q memory.Query, term []string, among [][]string, limit int) ([]int64, error) {
-	expr := expression([][]string{term}, true)
-	if expr == "" {
-		return nil, nil
-	}
-	if len(among) > 0 {
-		expr = "(" + expression(among, false) + ") AND " + expr
-	}
+func (db *DB) Holders(ctx context.Context, q memory.Query, asks []memory.Ask) ([][]int64, error) {
 	var c conditions
 	c.entries(memory.Query{Project: q.Project, Kind: q.Kind, Tool: q.Tool})
 	c.add("e.session_id <> ?", q.Session)
@@ -49,15 +53,47 @@ func (db *DB) Holders(ctx context.Context, q memory.Query, term []string, among 
 	if q.Branch != "" {
 		c.add("(e.kind = 'note' OR e.branch IN (?, 'main', 'master', ''))", q.Branch)
 	}
-	c.add("entry_index MATCH ?", expr)
-	var out []int64
-	err := db.read(ctx, func(scan func(...any) error) error {
-		var seq int64
-		err := scan(&seq)
-		out = append(out, seq)
+	c.add("entry_index MATCH ?")
+	stmt, err := db.sql.PrepareContext(ctx, "SELECT e.seq FROM entry_index CROSS JOIN entries e ON e.seq = entry_index.rowid"+c.where()+" ORDER BY entry_index.rowid DESC LIMIT ?")
+	if err != nil {
+		return nil, db.explain("read store", err)
+	}
+	defer func() { _ = stmt.Close() }() // read only
+	out := make([][]int64, len(asks))
+	for i, a := range asks {
+		expr := expression([][]string{a.Term}, true)
+		if expr == "" {
+			continue
+		}
+		if len(a.Among) > 0 {
+			expr = "(" + expression(a.Among, false) + ") AND " + expr
+		}
+		err := retry(ctx, func() error {
+			out[i] = nil
+			return numbersOf(ctx, stmt, &out[i], append(slices.Clone(c.args), expr, a.Limit)...)
+		})
+		if err != nil {
+			return nil, db.explain("read store", err)
+		}
+	}
+	return out, nil
+}
+
+// numbersOf reads the numbers that a statement gives.
+func numbersOf(ctx context.Context, stmt *sql.Stmt, into *[]int64, args ...any) error {
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
 		return err
-	}, "SELECT e.seq FROM entry_index CROSS JOIN entries e ON e.seq = entry_index.rowid"+c.where()+" ORDER BY entry_index.rowid DESC LIMIT ?", append(c.args, limit)...)
-	return out, err
+	}
+	defer func() { _ = rows.Close() }() // Err tells
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return err
+		}
+		*into = append(*into, n)
+	}
+	return rows.Err()
 }
 
 // Rows gives the entries of rows; not those that were withdrawn or replaced. Long texts are cut.
@@ -108,6 +144,21 @@ func (db *DB) Last(ctx context.Context, session string, limit int) (out []memory
 	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
 		out[i], out[j] = out[j], out[i]
 	}
+	return out, err
+}
+
+// Lately gives the sessions of q's project and branch that started at q.Since or later, newest first.
+func (db *DB) Lately(ctx context.Context, q memory.Query) ([]memory.Session, error) {
+	var c conditions
+	c.add("s.started_at >= ?", q.Since.UnixMilli())
+	c.add("s.branch = ?", q.Branch)
+	c.project("s.project", q.Project)
+	var out []memory.Session
+	err := db.read(ctx, func(scan func(...any) error) error {
+		s, err := scanSession(scan)
+		out = append(out, s)
+		return err
+	}, "SELECT "+sessionColumns+" FROM sessions s INDEXED BY sessions_started"+c.where()+" ORDER BY s.started_at DESC LIMIT ?", append(c.args, q.Limit)...)
 	return out, err
 }
 
