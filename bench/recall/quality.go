@@ -62,30 +62,34 @@ type tally struct {
 	lines               int   // all of them
 }
 
-// quality plays sessions: every one settles a fact or not, and asks for one that an earlier session settled, or for nothing
-// that memory could know.
+// quality plays sessions: every one settles a fact or not, and asks for one that an earlier session settled, goes on with the
+// last session, or asks for nothing that memory could know.
 func (w world) quality(out io.Writer, sessions int) error {
 	all := facts()
 	rng := rand.New(rand.NewPCG(5, 6))
 	var c tally
 	at := int64(1_795_000_000_000)
+	last := ""
 	for i := range sessions {
 		s := player{w: w, id: fmt.Sprintf("00000000-0000-4000-8000-%012d", i), at: &at, seen: map[string]bool{}, c: &c}
 		mark, prompt := "", fillers[i%len(fillers)]
-		if i >= 8 && i%5 != 4 { // four of five ask for something that was settled
+		switch {
+		case i >= 8 && i%10 == 9: // one of ten goes on with the last one
+			mark, prompt = last[:min(len(last), 30)], "Carry on where we stopped"
+		case i >= 8 && i%5 != 4: // seven of ten ask for something that was settled, the others for nothing that was
 			f := all[rng.IntN(min(i, len(all)))]
 			mark, prompt = f.mark, f.asked
 		}
 		if err := s.play(prompt, mark, all, i); err != nil {
 			return err
 		}
-		c.tokens = append(c.tokens, s.tokens)
+		c.tokens, last = append(c.tokens, s.tokens), prompt
 	}
 	slices.Sort(c.tokens)
 	fmt.Fprintf(out, "%d generated sessions\n", sessions)
 	fmt.Fprintf(out, "tokens told in a session      median %d, largest %d\n", c.tokens[len(c.tokens)/2], c.tokens[len(c.tokens)-1])
 	fmt.Fprintf(out, "sessions with a marked entry  %d, told it %d (%.2f)\n", c.asked, c.held, share(c.held, c.asked))
-	fmt.Fprintf(out, "injections                    %d, with the entry marked for it %d (%.2f); with only the last session, where none was marked, %d\n",
+	fmt.Fprintf(out, "injections                    %d, with the entry marked for it %d (%.2f); without it and without anything about the prompt %d\n",
 		c.told, c.right, share(c.right, c.told), c.lately)
 	fmt.Fprintf(out, "injections about the prompt   with the marked entry %.2f\n", share(c.right, c.told-c.lately))
 	fmt.Fprintf(out, "lines told                    %d, repeated %d\n", c.lines, c.repeats)

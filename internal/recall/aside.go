@@ -78,7 +78,7 @@ func (d deciding) giveBack() (Told, error) {
 	if err := d.notes(p); err != nil {
 		return Told{}, err
 	}
-	if err := d.about(p); err != nil {
+	if _, err := d.about(p); err != nil {
 		return Told{}, err
 	}
 	if more := p.told(""); more.Text != "" && len(t.Text)+len(more.Text) < maxBytes {

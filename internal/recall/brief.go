@@ -2,10 +2,12 @@ package recall
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/copilot-mem/copilot-mem/internal/memory"
+	"github.com/copilot-mem/copilot-mem/internal/search"
 )
 
 const (
@@ -35,8 +37,9 @@ func (d deciding) notes(p *page) error {
 	return nil
 }
 
-// lately adds what was going on in the last session on this branch, and what it left open.
-func (d deciding) lately(p *page) error {
+// lately adds what was going on in the last session on this branch, where the prompt goes on with something or does not say
+// with what, and what that session left open.
+func (d deciding) lately(p *page, told []hit) error {
 	sessions, err := d.store.Lately(d.ctx, memory.Query{Project: d.m.Project, Branch: d.m.Branch, Since: d.m.Now.Add(-recent), Limit: 4})
 	if err != nil {
 		return err
@@ -50,15 +53,38 @@ func (d deciding) lately(p *page) error {
 			return err
 		}
 		end := endOf(entries)
+		touched := slices.ContainsFunc(told, func(h hit) bool { return h.SessionID == s.ID })
+		open := end.open()
+		if !touched && len(open) == 0 && !goesOn(d.m.Prompt) {
+			return nil
+		}
 		if line := end.line(s, p); line != "" && !p.add("Last session on this branch:", line, Item{ID: s.ID, Reason: "last session"}) {
 			return nil
 		}
-		for _, o := range end.open() {
+		for _, o := range open {
 			p.add("Left open:", d.origin(o.Entry)+o.text, Item{ID: o.ID, Reason: "left open"})
 		}
 		return nil
 	}
 	return nil
+}
+
+// vague is how few words a prompt has that does not say what it is about.
+const vague = 3
+
+// goesOn reports whether a prompt takes up what was done before, or says too little to know.
+func goesOn(prompt string) bool {
+	if len(search.Keywords(prompt, vague)) < vague {
+		return true
+	}
+	for _, w := range strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool { return !('a' <= r && r <= 'z') }) {
+		switch w {
+		case "continue", "resume", "proceed", "carry", "again", "finish", "unfinished", "remaining", "rest", "left", "last", "latest", "recent",
+			"recently", "previous", "previously", "earlier", "yesterday", "ago", "before", "where", "next", "still", "status", "progress", "stopped":
+			return true
+		}
+	}
+	return false
 }
 
 // line says what a session was about and what came of it, without what the page already says; empty when that is all.

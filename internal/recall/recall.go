@@ -132,10 +132,11 @@ func (d deciding) start() (Told, error) {
 	if err := d.notes(p); err != nil {
 		return Told{}, err
 	}
-	if err := d.about(p); err != nil {
+	told, err := d.about(p)
+	if err != nil {
 		return Told{}, err
 	}
-	if err := d.lately(p); err != nil {
+	if err := d.lately(p, told); err != nil {
 		return Told{}, err
 	}
 	return p.told("briefing"), nil
@@ -168,7 +169,7 @@ func (d deciding) prompt() (Told, error) {
 		return Told{}, nil
 	}
 	p := d.page(d.l.Prompt)
-	err := d.about(p)
+	_, err := d.about(p)
 	return p.told("prompt"), err
 }
 

@@ -44,27 +44,41 @@ type term struct {
 	bit    uint64
 }
 
-// about adds what touches the prompt.
-func (d deciding) about(p *page) error {
+// about adds what touches the prompt, and gives what it added.
+func (d deciding) about(p *page) (told []hit, err error) {
 	hits, err := d.relevant(d.m.Prompt)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, h := range hits {
-		if h.Kind == memory.KindPrompt && !h.decision && strings.HasSuffix(strings.TrimSpace(h.Text), "?") {
-			if h, err = d.answered(h); err != nil {
-				return err
-			}
-			if h.ID == "" || !d.new(h.ID) || slices.ContainsFunc(p.items, func(i Item) bool { return i.ID == h.ID }) {
-				continue
-			}
+		if p.add("About this prompt:", d.line(h), Item{h.ID, math.Round(h.score*100) / 100, "touches the prompt"}) {
+			told = append(told, h)
 		}
-		p.add("About this prompt:", d.line(h), Item{h.ID, math.Round(h.score*100) / 100, "touches the prompt"})
 	}
-	return nil
+	return told, nil
 }
 
-// answered is the answer to a question, which tells more than the question; none where there was none.
+// repeats reports whether an entry is a request that tells nothing: a question, or the one that is made again now.
+func (h hit) repeats(text string) bool {
+	if h.Kind != memory.KindPrompt || h.decision {
+		return false
+	}
+	if strings.HasSuffix(strings.TrimSpace(h.Text), "?") {
+		return true
+	}
+	asked := map[string]bool{}
+	for _, k := range search.Keywords(text, maxKeywords) {
+		asked[strings.ToLower(k.Text)] = true
+	}
+	for _, k := range search.Keywords(h.Text, maxKeywords) {
+		if !asked[strings.ToLower(k.Text)] {
+			return false
+		}
+	}
+	return true
+}
+
+// answered is the answer to a request, which tells more than the request; none where there was none.
 func (d deciding) answered(h hit) (hit, error) {
 	after, err := d.store.After(d.ctx, h.SessionID, h.Time, passWithin)
 	if err != nil {
@@ -77,7 +91,7 @@ func (d deciding) answered(h hit) (hit, error) {
 			break
 		}
 		if e.Kind == memory.KindResponse && e.AgentID == "" && strings.TrimSpace(e.Text) != "" {
-			h.Entry, h.quote = e, e.Text
+			h.Entry = e
 		}
 	}
 	return h, nil
@@ -132,7 +146,15 @@ func (d deciding) relevant(text string) ([]hit, error) {
 		}
 		h := hit{Entry: e, words: found[row], score: weight(terms, found[row]) / total}
 		h.judge()
-		if d.passes(h, terms) {
+		if !d.passes(h, terms, len(search.Keywords(text, maxKeywords))) {
+			continue
+		}
+		if h.repeats(text) {
+			if h, err = d.answered(h); err != nil {
+				return nil, err
+			}
+		}
+		if h.ID != "" && !slices.ContainsFunc(hits, func(o hit) bool { return o.ID == h.ID }) {
 			hits = append(hits, h)
 		}
 	}
@@ -237,9 +259,9 @@ func (h *hit) judge() {
 	}
 }
 
-// passes is the floor. One word is enough only if it is rare and says by itself what is meant, or if somebody wrote it down to
-// be remembered; three rare words are enough in a request of any length.
-func (d deciding) passes(h hit, terms []term) bool {
+// passes is the floor. One word is enough only if it is rare and says by itself what is meant, or if hardly more was asked; three
+// rare words are enough in a request of any length, and less in what somebody decided or wrote down to be remembered.
+func (d deciding) passes(h hit, terms []term, asked int) bool {
 	n, special, rare := 0, false, 0
 	for _, t := range terms {
 		if h.words&t.bit == 0 {
@@ -251,12 +273,12 @@ func (d deciding) passes(h hit, terms []term) bool {
 			rare++
 		}
 	}
+	if rare == 0 || n < 2 && !special && asked > 2 {
+		return false
+	}
 	floor := d.l.Floor
 	if h.Kind == memory.KindNote || h.decision {
 		floor *= 0.6
-	}
-	if rare == 0 || n < 2 && !special && h.Kind != memory.KindNote && len(terms) > 2 {
-		return false
 	}
 	return h.score >= floor || rare >= 3 && h.score >= floor/2
 }

@@ -34,10 +34,10 @@ func Excerpt(e memory.Entry, text string) string { return snippet(e, parse(text)
 // fillers are words of requests that say nothing of their subject.
 var fillers = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`add again all also any back best change check code continue create does done don explain file files
-		find first fix fixed get give go good help just keep know let lets like look make may me more much must need needs new next no not now
-		ok one only other out over please put read really remember right run same say see set show sure take tell thanks thank try two
-		up update use used using very want well work write yes yet`) {
+	for _, w := range strings.Fields(`add again agree agreed all also always any anything back best between both change check choose chose code continue create decide decided decision does done don during each every everything explain file files
+		find first fix fixed get give go good help just keep know let lets like look make may me more much must need needs never new next no not note noted nothing now
+		off ok one only other out over per please prefer put read really remember right run same say see set show something sure take tell thanks thing things thank try two
+		up update use used using very want well whether work write yes yet`) {
 		m[w] = true
 	}
 	return m
