@@ -20,8 +20,9 @@ import (
 
 func main() {
 	n := flag.Int("n", 200, "rounds; slow programs run in every tenth")
+	only := flag.Bool("policy", false, "only what deciding costs")
 	flag.Parse()
-	if err := run(os.Stdout, *n); err != nil {
+	if err := run(os.Stdout, *n, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -32,11 +33,12 @@ type program struct {
 	name string
 	argv []string
 	slow bool
+	in   []byte // nil: what all programs of the table get
 	wall []time.Duration
 	cpu  []time.Duration
 }
 
-func run(out io.Writer, rounds int) error {
+func run(out io.Writer, rounds int, onlyPolicy bool) error {
 	work, err := os.MkdirTemp("", "copilot-mem-bench-")
 	if err != nil {
 		return err
@@ -60,6 +62,9 @@ func run(out io.Writer, rounds int) error {
 	floor, err3 := build("floor", module+"/bench/testdata/floor")
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
+	}
+	if onlyPolicy {
+		return policies(out, rounds, hook, empty, work)
 	}
 	data := filepath.Join(work, "data")
 	env := append(os.Environ(), "COPILOT_MEM_HOME="+data, "COPILOT_MEM_DISABLE=")
@@ -94,9 +99,9 @@ func run(out io.Writer, rounds int) error {
 				_ = os.RemoveAll(data)
 			}
 		}
-		table(out, size, programs, base)
+		table(out, fmt.Sprintf("%d KB on stdin", size>>10), programs, base)
 	}
-	return nil
+	return policies(out, rounds, hook, empty, work)
 }
 
 // addShell adds the rows that need programs which may be absent.
@@ -141,6 +146,9 @@ func toolEvent(size int) ([]byte, error) {
 func (p *program) once(env []string, payload []byte) error {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
 	cmd.Env = env
+	if p.in != nil {
+		payload = p.in
+	}
 	cmd.Stdin = bytes.NewReader(payload)
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
@@ -151,8 +159,8 @@ func (p *program) once(env []string, payload []byte) error {
 	return nil
 }
 
-func table(out io.Writer, size int, programs []*program, base *program) {
-	fmt.Fprintf(out, "\n%d KB on stdin, %s/%s, medians in ms\n", size>>10, runtime.GOOS, runtime.GOARCH)
+func table(out io.Writer, title string, programs []*program, base *program) {
+	fmt.Fprintf(out, "\n%s, %s/%s, medians in ms\n", title, runtime.GOOS, runtime.GOARCH)
 	fmt.Fprintf(out, "%-36s %5s %8s %8s %8s %12s %12s\n", "", "n", "p50", "p99", "cpu", "p50/floor", "cpu/floor")
 	for _, p := range programs {
 		wall, cpu := quantile(p.wall, 0.5), quantile(p.cpu, 0.5)

@@ -38,7 +38,13 @@ type rpcMessage struct {
 // headless starts a client in dir with the repository trusted; it ends with the test, or with stop.
 func (w *world) headless(dir string, args ...string) *rpc {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
+	return w.headlessFor(2*time.Minute, dir, args...)
+}
+
+// headlessFor is headless for tests that ask longer than two minutes.
+func (w *world) headlessFor(limit time.Duration, dir string, args ...string) *rpc {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), limit)
 	cmd := exec.CommandContext(ctx, clientBin, append([]string{"--headless", "--stdio", "--no-auto-update", "--no-auto-login", "--log-level", "debug"}, args...)...)
 	// The provider is only named: nothing here asks a model. Ending the client fires sessionEnd, which no test is about.
 	cmd.Dir, cmd.Env = dir, w.env("COPILOT_MEM_DISABLE=1", "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:9/v1", "COPILOT_MODEL=gpt-4.1", "COPILOT_ALLOW_ALL=true")
@@ -70,6 +76,18 @@ func (w *world) headless(dir string, args ...string) *rpc {
 // call asks and decodes the result into result; an error answer ends the test.
 func (r *rpc) call(method string, params, result any) {
 	r.t.Helper()
+	m := r.answer(method, params)
+	if m.Error != nil {
+		r.t.Fatalf("%s: %s", method, m.Error)
+	}
+	if err := json.Unmarshal(m.Result, result); err != nil {
+		r.t.Fatalf("%s: %v: %s", method, err, m.Result)
+	}
+}
+
+// answer asks and waits for the result or the error.
+func (r *rpc) answer(method string, params any) rpcMessage {
+	r.t.Helper()
 	r.last++
 	id := strconv.Itoa(r.last)
 	r.send(rpcMessage{ID: json.RawMessage(id), Method: method, Params: params})
@@ -82,13 +100,7 @@ func (r *rpc) call(method string, params, result any) {
 		case m.Method != "" && m.ID != nil: // the client asks us; nothing here depends on the answer
 			r.send(rpcMessage{ID: m.ID, Result: json.RawMessage("{}")})
 		case m.Method == "" && string(m.ID) == id:
-			if m.Error != nil {
-				r.t.Fatalf("%s: %s", method, m.Error)
-			}
-			if err := json.Unmarshal(m.Result, result); err != nil {
-				r.t.Fatalf("%s: %v: %s", method, err, m.Result)
-			}
-			return
+			return m
 		}
 	}
 }

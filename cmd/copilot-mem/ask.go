@@ -49,3 +49,10 @@ func (e *env) askScope() (string, error) {
 		option{"repo", "repo: for everybody who works in this git repository"},
 		option{"plugin", "plugin: for me, as a plugin of the client"})
 }
+
+func (e *env) askPolicy() (string, error) {
+	return e.choose("Which guardrails should hold for the agent's tool calls?",
+		option{"on", "on: stop deletions of whole trees, forced pushes, access to secrets and the like"},
+		option{"warn", "warn: only tell the model"},
+		option{"off", "off: none but those of my own policies"})
+}

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
@@ -175,7 +174,7 @@ func (e *env) restore(ctx context.Context, f restoreFlags, from string) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, removeStore(stage)) }()
-	staged, err := store.Open(ctx, stage, store.Options{Tokens: search.Tokens})
+	staged, err := store.Open(ctx, stage, storeOptions)
 	if err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
@@ -230,7 +229,7 @@ func (e *env) restore(ctx context.Context, f restoreFlags, from string) (err err
 
 // openWhole opens the store, and gives none where it is damaged.
 func openWhole(ctx context.Context, dir datadir.Dir) (*store.DB, error) {
-	db, err := store.Open(ctx, dir.DB(), store.Options{Tokens: search.Tokens})
+	db, err := store.Open(ctx, dir.DB(), storeOptions)
 	if err == nil {
 		if err = db.QuickCheck(ctx); err == nil {
 			return db, nil
@@ -250,7 +249,7 @@ func (e *env) replaceStore(ctx context.Context, dir datadir.Dir, live, staged *s
 		if former, err = putAside(dir, stamp); err != nil {
 			return "", err
 		}
-		if live, err = store.Open(ctx, dir.DB(), store.Options{Tokens: search.Tokens}); err != nil {
+		if live, err = store.Open(ctx, dir.DB(), storeOptions); err != nil {
 			return former, err
 		}
 		defer func() { err = errors.Join(err, live.Close()) }()

@@ -68,6 +68,9 @@ func (e *env) checks(live bool) ([]doctor.Check, error) {
 		{Group: "capture", Name: "failures", Run: h.failures},
 		{Group: "store", Name: "open", Run: h.store},
 		{Group: "capture", Name: "events", Run: h.events},
+		{Group: "policy", Name: "active", Run: h.policies},
+		{Group: "policy", Name: "trust", Run: h.policyTrust},
+		{Group: "policy", Name: "log", Run: h.policyLog},
 		{Group: "privacy", Name: "modes", Run: h.modes},
 		{Group: "privacy", Name: "config", Run: h.choices},
 	}
@@ -290,7 +293,7 @@ func (h *health) failures(context.Context) doctor.Outcome {
 		return broken(err)
 	}
 	if total == 0 {
-		return ok("nothing was lost")
+		return h.unwritten()
 	}
 	var reasons []string
 	for reason, n := range counts {
@@ -298,6 +301,16 @@ func (h *health) failures(context.Context) doctor.Outcome {
 	}
 	slices.Sort(reasons)
 	return warn("remove "+h.data.Failures()+" once the cause is mended", "%d events could not be stored: %s", total, strings.Join(reasons, ", "))
+}
+
+// unwritten tells of failures of which not even a note could be written: the file was made for one, and is empty.
+func (h *health) unwritten() doctor.Outcome {
+	info, err := os.Stat(h.data.Failures())
+	if err != nil {
+		return broken(err)
+	}
+	return warn("remove "+h.data.Failures()+" once there is space on the disk",
+		"at %s an event could not be stored, nor a note of it: was the disk full?", info.ModTime().Format(time.DateTime))
 }
 
 func (h *health) store(ctx context.Context) doctor.Outcome {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/spool"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
@@ -178,7 +177,7 @@ func (w *crashWorld) migration(i int) {
 	w.dir = old
 	w.killed("stats", "--json")
 	w.dir = here
-	db, err := store.Open(context.Background(), old.DB(), store.Options{Tokens: search.Tokens})
+	db, err := store.Open(context.Background(), old.DB(), storeOptions)
 	if err != nil {
 		w.t.Fatalf("%d: after a killed migration: %v", i, err)
 	}
@@ -200,7 +199,7 @@ func (w *crashWorld) found() map[string]bool {
 	if out, err := w.command("ingest").CombinedOutput(); err != nil {
 		w.t.Fatalf("ingest: %v\n%s", err, out)
 	}
-	db, err := store.Open(context.Background(), w.dir.DB(), store.Options{Tokens: search.Tokens})
+	db, err := store.Open(context.Background(), w.dir.DB(), storeOptions)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -213,7 +212,7 @@ func (w *crashWorld) found() map[string]bool {
 		w.t.Error(err)
 	}
 	out := map[string]bool{}
-	hits, err := db.Match(context.Background(), memory.Query{Limit: 1 << 30}, nil, true)
+	hits, err := db.Newest(context.Background(), memory.Query{Limit: 1 << 30})
 	if err != nil {
 		w.t.Fatal(err)
 	}

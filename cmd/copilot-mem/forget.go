@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
+	"github.com/copilot-mem/copilot-mem/internal/guard"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
 	"github.com/copilot-mem/copilot-mem/internal/spool"
 	"github.com/copilot-mem/copilot-mem/internal/store"
@@ -238,6 +239,10 @@ func purgeFiles(dir datadir.Dir, drop dropper, found store.Forgotten) (removed i
 		return removed, err
 	}
 	n, err = sink.EditWaiting(drop.edit)
+	if removed += n; err != nil {
+		return removed, err
+	}
+	n, err = guard.EditLog(string(dir), drop.logged(found))
 	if removed += n; err != nil {
 		return removed, err
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/history"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
@@ -155,6 +154,9 @@ func (e *env) runImport(ctx context.Context, o history.Options, past string) (r 
 	o.Progress = bar.set
 	got, err := history.Run(ctx, db, o)
 	got.Problems = append(r.Problems, got.Problems...)
+	if err == nil && got.Entries > 0 && !o.DryRun {
+		err = db.Compact(ctx)
+	}
 	return got, err
 }
 
@@ -174,7 +176,7 @@ func (e *env) importStore(ctx context.Context, dry bool) (db *store.DB, finish f
 	if err != nil {
 		return nil, nil, err
 	}
-	if db, err = store.Open(ctx, filepath.Join(temp, "memory.db"), store.Options{Tokens: search.Tokens}); err != nil {
+	if db, err = store.Open(ctx, filepath.Join(temp, "memory.db"), storeOptions); err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(temp))
 	}
 	return db, func() error { return errors.Join(db.Close(), os.RemoveAll(temp)) }, nil

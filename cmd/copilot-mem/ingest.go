@@ -21,6 +21,9 @@ func newIngestCmd(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			db, r, err := e.openIngested(cmd.Context())
 			if db != nil {
+				if err == nil {
+					err = db.Compact(cmd.Context()) // whoever ingests by hand has the time
+				}
 				err = errors.Join(err, db.Close())
 			}
 			if err != nil {

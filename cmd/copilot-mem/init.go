@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -19,7 +20,7 @@ import (
 )
 
 type initFlags struct {
-	scope, dir          string
+	scope, dir, policy  string
 	recall              string // on, off, or as the config says
 	recallSaid          bool
 	vendor, force       bool
@@ -35,6 +36,9 @@ func newInitCmd(e *env) *cobra.Command {
 			if err := checkScope(f.scope); err != nil {
 				return err
 			}
+			if f.policy != "" && !slices.Contains(render.PolicyChoices(), f.policy) {
+				return &usageError{fmt.Errorf("--policy %s: not one of on, warn, off", f.policy), "run `copilot-mem init --help`"}
+			}
 			if err := e.init(f, cmd.Flags().Changed("vendor-binary")); err != nil || f.dryRun {
 				return err
 			}
@@ -43,6 +47,7 @@ func newInitCmd(e *env) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&f.scope, "scope", "", "user (default), repo or plugin")
 	cmd.Flags().StringVar(&f.dir, "dir", "", "the repository, or the client's folder (default: the current one, $COPILOT_HOME)")
+	cmd.Flags().StringVar(&f.policy, "policy", "", "the bundled rules: on (as without it), warn (only tell the model) or off")
 	cmd.Flags().BoolVar(&f.vendor, "vendor-binary", false, "scope repo: put the capture program into the repository")
 	cmd.Flags().StringVar(&f.recall, "recall", "", "tell the agent by itself what memory knows: on or off (default: as in the config, which says on at first)")
 	cmd.Flags().BoolVar(&f.force, "force", false, "overwrite what a person changed; a copy stays beside it")
@@ -71,6 +76,11 @@ func (e *env) init(f initFlags, vendorGiven bool) error {
 	}
 	if err := e.settleRecall(&f, ask); err != nil {
 		return err
+	}
+	if f.policy == "" && ask {
+		if f.policy, err = e.askPolicy(); err != nil {
+			return err
+		}
 	}
 	if f.vendor && f.scope != render.Repo {
 		return &usageError{errors.New("--vendor-binary: only for --scope repo"), "leave it out: the program goes into the data folder"}
@@ -133,8 +143,11 @@ func (e *env) request(f initFlags, exe string) (install.Request, install.Program
 	if err != nil {
 		return none, program, err
 	}
+	if f.policy == "" {
+		f.policy = installedPolicy(f.scope, dir)
+	}
 	packed := &render.Program{Name: program.Name, Target: runtime.GOOS + "-" + runtime.GOARCH, Data: binary}
-	o := render.Options{Scope: f.scope, HookArgs: program.Args}
+	o := render.Options{Scope: f.scope, HookArgs: program.Args, Policy: f.policy}
 	ours := install.Part{Dir: string(data), Private: true}
 	theirs := install.Part{Dir: dir}
 	o.Recall = f.recall == on
@@ -180,6 +193,13 @@ func (e *env) request(f initFlags, exe string) (install.Request, install.Program
 		if theirs.Merge, err = pluginSettings(data); err != nil {
 			return none, program, err
 		}
+		if f.policy != "" {
+			settings, err := render.PolicySettings(copilotmem.Files, f.scope, f.policy)
+			if err != nil {
+				return none, program, err
+			}
+			theirs.Tree = plugin.Tree{settings}
+		}
 	}
 	if fullFile != nil && !slices.ContainsFunc(ours.Tree, func(f plugin.File) bool { return f.Path == fullFile.Path }) {
 		ours.Tree = append(ours.Tree, *fullFile)
@@ -193,6 +213,21 @@ func (e *env) request(f initFlags, exe string) (install.Request, install.Program
 		Scope: f.scope, Dir: dir, Version: pluginVersion(), Data: string(data), Records: data.Receipts(),
 		Parts: []install.Part{ours, theirs}, Force: f.force,
 	}, program, nil
+}
+
+// installedPolicy is the choice that lies in the folder: without a word on it, init leaves it as it is.
+func installedPolicy(scope, dir string) string {
+	for _, choice := range render.PolicyChoices() {
+		f, err := render.PolicySettings(copilotmem.Files, scope, choice)
+		if err != nil {
+			continue // a test reads all three
+		}
+		there, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Path)))
+		if err == nil && bytes.Equal(there, f.Data) {
+			return choice
+		}
+	}
+	return ""
 }
 
 // dataProgram is the capture program as a file of the data folder.
@@ -257,6 +292,9 @@ func (e *env) afterInit(f initFlags, changed bool) error {
 	}
 	if _, err := fmt.Fprintf(e.Stdout, "\nDone. %s", next); err != nil {
 		return err
+	}
+	if f.scope == render.Repo && (f.policy == "off" || f.policy == "warn") {
+		fmt.Fprintln(e.Stderr, "copilot-mem: hint: a repository softens the bundled rules only for people who trust it: `copilot-mem policy trust`")
 	}
 	if !install.OnPath("copilot-mem", e.Getenv("PATH")) {
 		fmt.Fprintln(e.Stderr, "copilot-mem: hint: copilot-mem is not on PATH: put it there, so that the agent can search too")

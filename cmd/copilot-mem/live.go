@@ -17,7 +17,6 @@ import (
 
 	"github.com/copilot-mem/copilot-mem/internal/doctor"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
@@ -138,11 +137,11 @@ func (h *health) canary(ctx context.Context, entry hookEntry) error {
 		return err
 	}
 	defer db.Close()
-	hits, err := search.Run(ctx, db, memory.Query{Text: word, Session: session, Limit: 1}, false)
+	answer, err := h.find(ctx, db, memory.Query{Text: word, Session: session, Limit: 1}, false)
 	if err != nil {
 		return err
 	}
-	if len(hits) != 1 {
+	if len(answer.Hits) != 1 {
 		return fmt.Errorf("the event was sent, but search does not find it")
 	}
 	_, err = db.Forget(ctx, store.Selection{Session: session}, h.Now(), false)

@@ -13,7 +13,6 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/digest"
 	"github.com/copilot-mem/copilot-mem/internal/mcpserver"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
@@ -86,7 +85,8 @@ func (a agentMemory) Search(ctx context.Context, ask mcpserver.Ask) (hits []memo
 		return nil, "", err
 	}
 	err = a.with(ctx, func(db *store.DB) (err error) {
-		hits, err = search.Run(ctx, db, q, false)
+		found, err := a.find(ctx, db, q, false)
+		hits = found.Hits
 		return err
 	})
 	return hits, q.Project, err

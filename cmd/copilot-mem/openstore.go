@@ -13,7 +13,6 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/history"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/spool"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
@@ -43,9 +42,13 @@ func (e *env) openIngested(ctx context.Context) (*store.DB, ingest.Report, error
 	if err := dir.Ensure(); err != nil {
 		return nil, ingest.Report{}, err
 	}
-	db, err := store.Open(ctx, dir.DB(), store.Options{Tokens: search.Tokens})
+	e.tellIfGone(dir)
+	db, err := store.Open(ctx, dir.DB(), storeOptions)
 	if err != nil {
 		return nil, ingest.Report{}, err
+	}
+	if err := os.WriteFile(madeFile(dir), nil, 0o600); err != nil {
+		return nil, ingest.Report{}, errors.Join(err, db.Close())
 	}
 	report, err := e.catchUp(ctx, dir, db)
 	if err == nil {
@@ -55,6 +58,20 @@ func (e *env) openIngested(ctx context.Context) (*store.DB, ingest.Report, error
 		err = &staleError{err}
 	}
 	return db, report, err
+}
+
+// madeFile lies beside a store that was made once.
+func madeFile(dir datadir.Dir) string { return dir.DB() + "-made" }
+
+// tellIfGone says that a store which was there is not any more: nobody shall start from empty without knowing it.
+func (e *env) tellIfGone(dir datadir.Dir) {
+	if _, err := os.Stat(madeFile(dir)); err != nil {
+		return
+	}
+	if info, err := os.Stat(dir.DB()); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+		fmt.Fprintf(e.Stderr, "copilot-mem: warning: %s is gone, and a new store is started\n", dir.DB())
+		fmt.Fprintln(e.Stderr, "copilot-mem: hint: `copilot-mem restore FILE` takes a backup, `copilot-mem import` the client's transcripts")
+	}
 }
 
 // openTranscripts is how many of the newest sessions are looked at for messages that came after their last event.

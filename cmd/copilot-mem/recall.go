@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,12 +18,12 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/config"
 	"github.com/copilot-mem/copilot-mem/internal/copilot"
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
+	"github.com/copilot-mem/copilot-mem/internal/guard"
 	"github.com/copilot-mem/copilot-mem/internal/hook"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 	"github.com/copilot-mem/copilot-mem/internal/recall"
 	"github.com/copilot-mem/copilot-mem/internal/redact"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/spool"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
@@ -86,14 +88,73 @@ func (e *env) recallMain(ctx context.Context, args []string) {
 		r.note(err)
 	}
 	r.decode(payload)
-	if captures && !r.isQuestion() {
-		capture.Main(args, bytes.NewReader(payload), e.Getenv, "recall")
+	var ruled []byte
+	if captures {
+		ruled = r.capture(args, payload)
 	}
-	if out := r.inTime(ctx); len(out) > 0 {
+	out, err := join(ruled, r.inTime(ctx))
+	if err != nil {
+		r.note(err)
+		out = ruled
+	}
+	if len(out) > 0 {
 		if _, err := e.Stdout.Write(append(out, '\n')); err != nil {
 			r.note(err)
 		}
 	}
+}
+
+// capture stores the event, as `capture` does, and gives what policies answer.
+func (r *recaller) capture(args []string, payload []byte) []byte {
+	var answer bytes.Buffer
+	guard.Program{
+		Args: args, Stdin: bytes.NewReader(payload), Stdout: &answer, Stderr: r.Stderr, Environ: os.Environ(), Alone: true,
+		Capture: func(stdin io.Reader) {
+			if !r.isQuestion() { // asked again and again, it would be what memory finds
+				capture.Main(args, stdin, r.Getenv, "recall")
+			}
+		},
+	}.Run()
+	return bytes.TrimSpace(answer.Bytes())
+}
+
+// join makes one answer of two: a policy's comes first, and where it blocks the prompt memory adds nothing but context.
+func join(ruled, told []byte) ([]byte, error) {
+	if len(ruled) == 0 || len(told) == 0 {
+		return append(ruled, told...), nil
+	}
+	var a, b map[string]json.RawMessage
+	if err := json.Unmarshal(ruled, &a); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(told, &b); err != nil {
+		return nil, err
+	}
+	for key, value := range b {
+		switch {
+		case key == "additionalContext" && a[key] != nil:
+			var first, second string
+			if err := errors.Join(json.Unmarshal(a[key], &first), json.Unmarshal(value, &second)); err != nil {
+				return nil, err
+			}
+			both, err := hook.Response{AdditionalContext: first + "\n\n" + second}.Encode()
+			if err != nil {
+				return nil, err
+			}
+			var r map[string]json.RawMessage
+			if err := json.Unmarshal(both, &r); err != nil {
+				return nil, err
+			}
+			a[key] = r[key]
+		case a[key] == nil && (key == "additionalContext" || a["decision"] == nil):
+			a[key] = value
+		}
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(a)
+	return bytes.TrimSpace(out.Bytes()), err
 }
 
 // recaller is one event that may be told something.
@@ -203,7 +264,7 @@ func (r *recaller) answer(ctx context.Context) ([]byte, error) {
 	case r.ev.Name == hook.UserPromptSubmitted && st.Continues(m.Now):
 		return nil, nil
 	}
-	db, err := store.Open(ctx, r.dir.DB(), store.Options{Tokens: search.Tokens})
+	db, err := store.Open(ctx, r.dir.DB(), storeOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -289,10 +350,11 @@ func (r *recaller) question(ctx context.Context, db *store.DB, m recall.Moment) 
 	if _, err := ingest.Run(ctx, spool.Spool{Dir: r.dir.Spool()}, db); err != nil {
 		return nil, err
 	}
-	hits, err := search.Run(ctx, db, memory.Query{Text: text, Project: m.Project, Limit: 5}, false)
+	found, err := r.find(ctx, db, memory.Query{Text: text, Project: m.Project, Limit: 5}, false)
 	if err != nil {
 		return nil, err
 	}
+	hits := found.Hits
 	var b strings.Builder
 	if len(hits) == 0 {
 		fmt.Fprintf(&b, "Nothing in memory about that in %s.", m.Project)
@@ -319,7 +381,7 @@ func (e *env) ingestQuietly(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	db, err := store.Open(ctx, dir.DB(), store.Options{Tokens: search.Tokens})
+	db, err := store.Open(ctx, dir.DB(), storeOptions)
 	if err != nil {
 		capture.Note(dir, e.Now, "recall", err.Error())
 		return

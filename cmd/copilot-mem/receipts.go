@@ -163,7 +163,7 @@ func sweepReceipt(ctx context.Context, path string, db *store.DB, words string) 
 	case keep.Len() == 0:
 		return os.Remove(path)
 	}
-	return replaceFile(path, keep.Bytes())
+	return replaceFile(path, keep.Bytes(), 0o600)
 }
 
 // receiptStays keeps a line only if everything in it is still kept.
@@ -180,20 +180,6 @@ func receiptStays(ctx context.Context, line []byte, db *store.DB, words string) 
 	}
 	found, err := db.Kept(ctx, ids)
 	return found == len(ids), err
-}
-
-// replaceFile writes beside, syncs and renames.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "tmp-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 type mutedList struct {
@@ -231,5 +217,5 @@ func writeMuted(dir datadir.Dir, list mutedList) error {
 	if err := errors.Join(dir.Ensure(), privateFolder(dir.Recall())); err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir.Recall(), mutedFile), append(data, '\n'))
+	return replaceFile(filepath.Join(dir.Recall(), mutedFile), append(data, '\n'), 0o600)
 }

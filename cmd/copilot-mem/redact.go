@@ -15,7 +15,6 @@ import (
 
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
 	"github.com/copilot-mem/copilot-mem/internal/redact"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/spool"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
@@ -114,7 +113,7 @@ func (out *redactJSON) backup(ctx context.Context, path string, apply bool) erro
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	db, err := store.Open(ctx, path, store.Options{Tokens: search.Tokens})
+	db, err := store.Open(ctx, path, storeOptions)
 	if err != nil {
 		return err
 	}

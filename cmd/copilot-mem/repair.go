@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
 
@@ -21,7 +20,6 @@ type repairJSON struct {
 	Damage        string `json:"damage"`
 	Entries       int    `json:"entries"`     // that could still be read
 	FromBackups   int    `json:"fromBackups"` // that only a backup had
-	Lost          int    `json:"lost"`        // that were seen and cannot be read
 	Former        string `json:"former"`      // where the damaged store lies now
 }
 
@@ -45,8 +43,8 @@ A store that is whole stays as it is.`,
 				w.printf("the store is whole: nothing to do\n")
 				return w.err
 			}
-			w.printf("the store was damaged: %s\n%s kept, %s from backups, %s seen and lost\nthe damaged store is kept as %s\n", screen(out.Damage),
-				plural(out.Entries, "entry", "entries"), plural(out.FromBackups, "entry", "entries"), plural(out.Lost, "entry", "entries"), out.Former)
+			w.printf("the store was damaged: %s\n%s kept, %s from backups\nthe damaged store is kept as %s\n", screen(out.Damage),
+				plural(out.Entries, "entry", "entries"), plural(out.FromBackups, "entry", "entries"), out.Former)
 			w.printf("run `copilot-mem import` for what the client's transcripts still have\n")
 			return w.err
 		},
@@ -83,7 +81,7 @@ func (e *env) repair(ctx context.Context, force bool) (out repairJSON, err error
 	// Built beside: an end half-way leaves the damaged store as it is.
 	stage := filepath.Join(dir.Backups(), "repairing-"+stamp+".db")
 	defer func() { err = errors.Join(err, removeStore(stage)) }() // nothing is left of it when all went well
-	db, err := store.Open(ctx, stage, store.Options{Tokens: search.Tokens})
+	db, err := store.Open(ctx, stage, storeOptions)
 	if err != nil {
 		return out, err
 	}
@@ -94,7 +92,7 @@ func (e *env) repair(ctx context.Context, force bool) (out repairJSON, err error
 	if err != nil {
 		fmt.Fprintf(e.Stderr, "copilot-mem: warning: nothing of the damaged store can be read: %v\n", err)
 	}
-	out.Entries, out.Lost = saved.Entries, saved.Lost
+	out.Entries = saved.Entries
 	if out.FromBackups, err = e.absorbBackups(ctx, dir, db); err != nil {
 		return out, errors.Join(err, db.Close())
 	}
@@ -123,7 +121,7 @@ func copyAside(dir datadir.Dir, stamp string) (string, error) {
 
 // damageOf reads the whole store.
 func damageOf(ctx context.Context, dir datadir.Dir) error {
-	db, err := store.Open(ctx, dir.DB(), store.Options{Tokens: search.Tokens})
+	db, err := store.Open(ctx, dir.DB(), storeOptions)
 	if err != nil {
 		return err
 	}
@@ -141,7 +139,7 @@ func (e *env) absorbBackups(ctx context.Context, dir datadir.Dir, db *store.DB) 
 		if path == db.Path() || store.Check(ctx, path) != nil {
 			continue // gone, or damaged itself
 		}
-		old, err := store.Open(ctx, path, store.Options{Tokens: search.Tokens})
+		old, err := store.Open(ctx, path, storeOptions)
 		if err != nil {
 			return added, err
 		}

@@ -38,7 +38,7 @@ func newRoot(e *env) *cobra.Command {
 		newImportCmd(e), newProjectsCmd(e), newConfigCmd(e),
 		newNotesCmd(e), newTimelineCmd(e), newTopicsCmd(e), newDecisionsCmd(e), newMCPCmd(e),
 		newRecallCmd(e), newWhyCmd(e), newMuteCmd(e),
-		newValidateCmd(e), newBuildCmd(e), newVersionCmd(e),
+		newPolicyCmd(e), newValidateCmd(e), newSchemaCmd(e), newBuildCmd(e), newVersionCmd(e),
 	)
 	for _, cmd := range root.Commands() {
 		usageArgs(cmd)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/copilot-mem/copilot-mem/internal/capture"
+	"github.com/copilot-mem/copilot-mem/internal/guard"
 )
 
 func TestMain(m *testing.M) {
@@ -26,7 +28,10 @@ func TestMain(m *testing.M) {
 
 // hookMain does what cmd/copilot-mem-hook does, which a test of this package cannot import.
 func hookMain() {
-	capture.Main(os.Args[1:], os.Stdin, os.Getenv)
+	guard.Program{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Usage: true, Alone: true,
+		Capture: func(stdin io.Reader) { capture.Main(os.Args[1:], stdin, os.Getenv) },
+	}.Run()
 }
 
 func TestScripts(t *testing.T) {
@@ -38,6 +43,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("COPILOT_HOME", filepath.Join(e.WorkDir, "copilot"))
 			e.Setenv("COPILOT_MEM_HOME", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("NO_COLOR", "1")
+			assets, err := filepath.Abs("../../assets")
+			if err != nil {
+				return err
+			}
+			e.Setenv("ASSETS", assets)
 			return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700)
 		},
 	})

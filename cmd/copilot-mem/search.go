@@ -22,6 +22,7 @@ type searchJSON struct {
 	Scope         scopeJSON `json:"scope"`
 	Hits          []hitJSON `json:"hits"`
 	Truncated     bool      `json:"truncated"`
+	Steps         []string  `json:"steps,omitempty"` // with --explain: what was tried
 }
 
 type hitJSON struct {
@@ -38,6 +39,7 @@ type hitJSON struct {
 	Snippet   string   `json:"snippet"`
 	Score     float64  `json:"score"`
 	Reasons   []string `json:"reasons"`
+	Withdrawn bool     `json:"withdrawn"`
 }
 
 func newSearchCmd(e *env) *cobra.Command {
@@ -74,15 +76,16 @@ func newSearchCmd(e *env) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, db.Close()) }()
-			hits, err := search.Run(cmd.Context(), db, q, explain)
+			answer, err := e.find(cmd.Context(), db, q, explain)
 			if err != nil {
 				return err
 			}
-			hits, truncated := withinTokens(hits, maxTokens)
-			if err := printSearch(cmd.Context(), e, db, q, hits, truncated, asJSON); err != nil {
+			var truncated bool
+			answer.Hits, truncated = withinTokens(answer.Hits, maxTokens)
+			if err := printSearch(cmd.Context(), e, db, q, answer, truncated, asJSON); err != nil {
 				return err
 			}
-			if len(hits) == 0 && exitEmpty {
+			if len(answer.Hits) == 0 && exitEmpty {
 				return codeError(exitNothing)
 			}
 			return nil
@@ -97,30 +100,45 @@ func newSearchCmd(e *env) *cobra.Command {
 	return cmd
 }
 
-func printSearch(ctx context.Context, e *env, db *store.DB, q memory.Query, hits []memory.Hit, truncated, asJSON bool) error {
+// storeOptions are how entries reach the index.
+var storeOptions = store.Options{Words: search.Document, Stem: search.Stem}
+
+// find searches as every command does.
+func (e *env) find(ctx context.Context, db *store.DB, q memory.Query, explain bool) (search.Answer, error) {
+	return search.Find(ctx, db, search.Question{Query: q, Now: e.Now(), Explain: explain}, search.Standard)
+}
+
+func printSearch(ctx context.Context, e *env, db *store.DB, q memory.Query, answer search.Answer, truncated, asJSON bool) error {
+	if len(answer.When.Words) > 0 {
+		q.Since, q.Until = answer.When.Since, answer.When.Until
+	}
 	if asJSON {
-		out := searchJSON{1, q.Text, scopeOf(q), []hitJSON{}, truncated}
-		for _, h := range hits {
+		out := searchJSON{1, q.Text, scopeOf(q), []hitJSON{}, truncated, answer.Steps}
+		for _, h := range answer.Hits {
 			reasons := h.Reasons
 			if reasons == nil {
 				reasons = []string{}
 			}
 			out.Hits = append(out.Hits, hitJSON{
 				h.ID, string(h.Kind), h.SessionID, h.Turn, jsonTime(h.Time), h.Project, h.Branch, h.Cwd, h.Tool,
-				h.Text, h.Snippet, h.Score, reasons,
+				h.Text, h.Snippet, h.Score, reasons, h.Withdrawn,
 			})
 		}
 		return e.printJSON(out)
 	}
-	if len(hits) == 0 {
-		why, err := whyNothing(ctx, db, q)
+	if len(answer.Hits) == 0 {
+		why, err := e.whyNothing(ctx, db, q)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(e.Stdout, why)
+		_, err = fmt.Fprintln(e.Stdout, strings.Join(append([]string{why}, answer.Steps...), "\n"))
 		return err
 	}
-	return printHits(e, hits, truncated)
+	if err := printHits(e, answer.Hits, truncated); err != nil || len(answer.Steps) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintln(e.Stdout, "\n"+strings.Join(answer.Steps, "\n"))
+	return err
 }
 
 // bytesPerToken is a rough measure, good enough for a budget.
@@ -151,7 +169,7 @@ func withinTokens(hits []memory.Hit, n int) (kept []memory.Hit, truncated bool) 
 }
 
 // whyNothing says what would have to change for something to be found.
-func whyNothing(ctx context.Context, db *store.DB, q memory.Query) (string, error) {
+func (e *env) whyNothing(ctx context.Context, db *store.DB, q memory.Query) (string, error) {
 	counts, err := db.Counts(ctx)
 	if err != nil {
 		return "", err
@@ -162,8 +180,8 @@ func whyNothing(ctx context.Context, db *store.DB, q memory.Query) (string, erro
 	count := func(change func(*memory.Query)) (int, error) {
 		wider := q
 		change(&wider)
-		hits, err := search.Run(ctx, db, wider, false)
-		return len(hits), err
+		answer, err := e.find(ctx, db, wider, false)
+		return len(answer.Hits), err
 	}
 	// What was typed first, then what was assumed.
 	for _, try := range []struct {
@@ -217,7 +235,11 @@ func printHits(e *env, hits []memory.Hit, truncated bool) error {
 		if h.Tool != "" {
 			tool = " " + h.Tool
 		}
-		w.printf("  %s  %s%s  [%s]\n", h.Time.In(now.Location()).Format("15:04"), h.Kind, tool, short(h.ID))
+		withdrawn := ""
+		if h.Withdrawn {
+			withdrawn = "  withdrawn"
+		}
+		w.printf("  %s  %s%s  [%s]%s\n", h.Time.In(now.Location()).Format("15:04"), h.Kind, tool, short(h.ID), withdrawn)
 		w.printf("         %s\n", screen(h.Snippet))
 		for _, r := range h.Reasons {
 			w.printf("         - %s\n", screen(r))
@@ -259,13 +281,13 @@ func joined(parts ...string) string {
 	return strings.Join(out, "  ")
 }
 
-// screen keeps stored text from steering the terminal.
+// screen keeps stored text from steering the terminal, or from being read in another order than it is written.
 func screen(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return r
 		}
-		if r < 0x20 || (r >= 0x7f && r < 0xa0) {
+		if r < 0x20 || (r >= 0x7f && r < 0xa0) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) {
 			return -1
 		}
 		return r

@@ -14,8 +14,8 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/capture"
 	"github.com/copilot-mem/copilot-mem/internal/config"
 	"github.com/copilot-mem/copilot-mem/internal/datadir"
+	"github.com/copilot-mem/copilot-mem/internal/guard"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/spool"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
@@ -78,6 +78,34 @@ func (d dropper) loose(raw string) bool {
 	return d.sel.Session == "" || !named || strings.Contains(raw, d.sel.Session)
 }
 
+// logged says which lines of the policies' session log go: they do not say which entry they are of, so that all of a
+// session go that lost something, and every line with the words that were named.
+func (d dropper) logged(found store.Forgotten) func([]byte) bool {
+	root := map[string]bool{}
+	return func(line []byte) bool {
+		var l struct {
+			Session, Cwd string
+			Time         time.Time
+		}
+		if d.sel.Match != "" && holds(string(line), d.sel.Match) || json.Unmarshal(line, &l) != nil {
+			return true
+		}
+		lost, known := root[l.Session]
+		if !known {
+			id := l.Session
+			if parent, err := d.db.AgentSession(d.ctx, id); err == nil && parent != "" {
+				id = parent
+			}
+			lost = slices.Contains(found.Sessions, id) || slices.Contains(found.Touched, id) || d.sel.Session == id
+			root[l.Session] = lost
+		}
+		if d.sel.Project != "" && (l.Cwd == d.sel.Project || strings.HasPrefix(l.Cwd, d.sel.Project+"/")) {
+			lost = true // a temporary folder has no project, and what was forgotten before is in no session
+		}
+		return lost && (d.sel.Before.IsZero() || l.Time.Before(d.sel.Before))
+	}
+}
+
 // holds looks for words in a line of JSON, as they are and as JSON writes them.
 func holds(line, words string) bool {
 	escaped, err := json.Marshal(words)
@@ -130,7 +158,7 @@ func cleanBackup(ctx context.Context, path string, db *store.DB) (bool, error) {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	copied, err := store.Open(ctx, path, store.Options{Tokens: search.Tokens})
+	copied, err := store.Open(ctx, path, storeOptions)
 	if err != nil {
 		return false, err
 	}
@@ -179,6 +207,9 @@ func (e *env) tidy(ctx context.Context, dir datadir.Dir, db *store.DB) error {
 		return err
 	}
 	if err := e.sweepReceipts(ctx, dir, db, ""); err != nil {
+		return err
+	}
+	if _, err := guard.EditLog(string(dir), func([]byte) bool { return true }); err != nil {
 		return err
 	}
 	if _, err := e.sweepBackups(ctx, dir, db); err != nil {

@@ -1,18 +1,20 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/copilot-mem/copilot-mem/internal/copilot"
 	"github.com/copilot-mem/copilot-mem/internal/validate"
 )
 
 func newValidateCmd(e *env) *cobra.Command {
-	var format string
+	var format, kind string
 	var strict, asJSON bool
+	var repair repairs
 	cmd := &cobra.Command{
 		Use:   "validate PATH…",
 		Short: "Check skills, agents, hook files, manifests, marketplaces and whole plugins",
@@ -25,9 +27,20 @@ func newValidateCmd(e *env) *cobra.Command {
 			}
 			show, ok := findingPrinters[format]
 			if !ok {
-				return formatError(format)
+				return &usageError{fmt.Errorf("--format %s: unknown format", format), "write --format " + strings.Join(findingFormats, ", ")}
 			}
-			findings, summary, err := validate.Paths(args, validate.Options{Strict: strict, Dir: e.Dir})
+			o := validate.Options{Strict: strict, Dir: e.Dir, Kind: kind}
+			if home, err := copilot.FindHome(e.Getenv); err == nil {
+				o.Home = home.Dir
+			}
+			if repair.wanted {
+				if err := repair.run(e, args, o, format == "text"); err != nil {
+					return err
+				}
+			} else if repair.dryRun || repair.yes {
+				return &usageError{errors.New("--dry-run and --yes go with --fix"), "add --fix"}
+			}
+			findings, summary, err := validate.Paths(args, o)
 			if err != nil {
 				return err
 			}
@@ -40,56 +53,24 @@ func newValidateCmd(e *env) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "text, json or github")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
-	cmd.Flags().BoolVar(&strict, "strict", false, "what is not portable is an error")
+	fl := cmd.Flags()
+	fl.StringVar(&format, "format", "text", strings.Join(findingFormats, ", "))
+	fl.BoolVar(&asJSON, "json", false, "the same as --format json")
+	fl.BoolVar(&strict, "strict", false, "what is not portable is an error")
+	fl.StringVar(&kind, "kind", "", "what every PATH is, whatever its name says: "+strings.Join(validate.Kinds, ", "))
+	fl.BoolVar(&repair.wanted, "fix", false, "repair what is mechanical: quotes, line ends, byte order marks, commas in allowed-tools, executable bits")
+	fl.BoolVar(&repair.dryRun, "dry-run", false, "with --fix: show the repairs, change nothing")
+	fl.BoolVar(&repair.yes, "yes", false, "with --fix: ask nothing")
 	return cmd
 }
 
-func formatError(format string) error {
-	hint := "write --format text, json or github"
-	if format == "sarif" {
-		return &usageError{fmt.Errorf("--format sarif: not available in this version"), hint}
-	}
-	return &usageError{fmt.Errorf("--format %s: unknown format", format), hint}
-}
+var findingFormats = []string{"text", "json", "sarif", "github"}
 
 var findingPrinters = map[string]func(*env, []validate.Finding, validate.Summary) error{
 	"text":   printFindingsText,
 	"json":   printFindingsJSON,
+	"sarif":  printFindingsSARIF,
 	"github": printFindingsGitHub,
-}
-
-func printFindingsText(e *env, findings []validate.Finding, s validate.Summary) error {
-	if err := writeFindings(e.Stdout, findings); err != nil {
-		return err
-	}
-	if s.Files == 0 {
-		_, err := fmt.Fprintln(e.Stdout, "nothing to check: no skill, agent, hook file, manifest or marketplace found")
-		return err
-	}
-	_, err := fmt.Fprintf(e.Stdout, "%s checked: %s, %s\n", count(s.Files, "file"), count(s.Errors, "error"), count(s.Warnings, "warning"))
-	return err
-}
-
-func writeFindings(w io.Writer, findings []validate.Finding) error {
-	for _, f := range findings {
-		text := fmt.Sprintf("%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, f.Severity, f.Message, f.Rule)
-		if f.Hint != "" {
-			text += "    hint: " + f.Hint + "\n"
-		}
-		if _, err := io.WriteString(w, text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func printFindingsJSON(e *env, findings []validate.Finding, s validate.Summary) error {
@@ -98,26 +79,4 @@ func printFindingsJSON(e *env, findings []validate.Finding, s validate.Summary) 
 		Findings      []validate.Finding `json:"findings"`
 		Summary       validate.Summary   `json:"summary"`
 	}{1, findings, s})
-}
-
-// GitHub's workflow commands: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
-var (
-	githubData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-)
-
-func printFindingsGitHub(e *env, findings []validate.Finding, _ validate.Summary) error {
-	command := map[string]string{validate.Error: "error", validate.Warning: "warning", validate.Info: "notice"}
-	for _, f := range findings {
-		message := f.Message
-		if f.Hint != "" {
-			message += "\nhint: " + f.Hint
-		}
-		_, err := fmt.Fprintf(e.Stdout, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", command[f.Severity],
-			githubProperty.Replace(f.File), f.Line, f.Column, githubProperty.Replace(f.Rule), githubData.Replace(message))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

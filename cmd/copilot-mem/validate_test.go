@@ -23,9 +23,13 @@ func TestValidateExitCodes(t *testing.T) {
 		{exitDone, []string{"validate", t.TempDir()}},
 		{exitFailed, []string{"validate", filepath.Join(dir, "none")}},
 		{exitUsage, []string{"validate"}},
-		{exitUsage, []string{"validate", "--format", "sarif", bad}},
+		{exitFindings, []string{"validate", "--format", "sarif", bad}},
+		{exitUsage, []string{"validate", "--format", "xml", bad}},
+		{exitUsage, []string{"validate", "--kind", "nope", bad}},
+		{exitUsage, []string{"validate", "--fix", bad}},
+		{exitFindings, []string{"validate", "--fix", "--yes", bad}},
 		{exitUsage, []string{"build", "--target", "x", "--out", filepath.Join(dir, "out")}},
-		{exitFailed, []string{"build", dir, "--out", filepath.Join(dir, "out")}},
+		{exitFindings, []string{"build", dir, "--out", filepath.Join(dir, "out")}},
 	} {
 		var stdout, stderr bytes.Buffer
 		if got := run(tt.args, os.Stdin, &stdout, &stderr); got != tt.want {

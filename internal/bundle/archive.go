@@ -12,32 +12,27 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
 
-// epoch is the time of every file in an archive: the earliest that zip can hold.
-var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // archives writes <name>_<version>[_<os>_<arch>] as tar.gz and zip. Both unpack into one folder, the plugin's name.
-func (b *builder) archives(tree plugin.Tree, target string) {
-	if b.err != nil {
-		return
-	}
+func (b *builder) archives(p Pack) {
 	base := b.result.Name + "_" + b.result.Version
-	if target != Any {
-		base += "_" + strings.ReplaceAll(target, "/", "_")
+	if p.Target != Any {
+		base += "_" + strings.ReplaceAll(p.Target, "/", "_")
 	}
 	for _, a := range []struct {
 		kind string
-		pack func(plugin.Tree, string) ([]byte, error)
-	}{{"tar.gz", tarGz}, {"zip", zipped}} {
-		data, err := a.pack(tree, b.result.Name)
-		if err != nil {
-			b.err = err
+		pack func(plugin.Tree, string, time.Time) ([]byte, error)
+	}{{"tar.gz", TarGz}, {"zip", Zip}} {
+		if b.err != nil {
 			return
 		}
-		b.file(base+"."+a.kind, a.kind, target, data)
+		var data []byte
+		data, b.err = a.pack(p.Tree, b.result.Name, b.time)
+		b.file(base+"."+a.kind, a.kind, p.Target, data)
 	}
 }
 
-func tarGz(tree plugin.Tree, folder string) ([]byte, error) {
+// TarGz packs the files below one folder: regular files only, each with that time, mode 0755 or 0644 and no owner.
+func TarGz(tree plugin.Tree, folder string, at time.Time) ([]byte, error) {
 	var buf bytes.Buffer
 	gz, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 	if err != nil {
@@ -46,7 +41,7 @@ func tarGz(tree plugin.Tree, folder string) ([]byte, error) {
 	w := tar.NewWriter(gz)
 	for _, f := range tree {
 		h := &tar.Header{
-			Typeflag: tar.TypeReg, Name: path.Join(folder, f.Path), Size: int64(len(f.Data)), Mode: int64(mode(f)), ModTime: epoch,
+			Typeflag: tar.TypeReg, Name: path.Join(folder, f.Path), Size: int64(len(f.Data)), Mode: int64(mode(f)), ModTime: at.UTC().Truncate(time.Second),
 		}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
@@ -62,11 +57,12 @@ func tarGz(tree plugin.Tree, folder string) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-func zipped(tree plugin.Tree, folder string) ([]byte, error) {
+// Zip does the same as a zip file.
+func Zip(tree plugin.Tree, folder string, at time.Time) ([]byte, error) {
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
 	for _, f := range tree {
-		h := &zip.FileHeader{Name: path.Join(folder, f.Path), Method: zip.Deflate, Modified: epoch}
+		h := &zip.FileHeader{Name: path.Join(folder, f.Path), Method: zip.Deflate, Modified: at.UTC().Truncate(time.Second)}
 		h.SetMode(mode(f))
 		part, err := w.CreateHeader(h)
 		if err != nil {

@@ -1,14 +1,12 @@
 // Package bundle packs a plugin for others: one folder that is a local marketplace with the plugin in it, archives for
-// each target, and their checksums. The same input gives the same bytes.
+// each target, an inventory, and checksums. The same input gives the same bytes.
 //
 // It does not render or check the plugin, does not compile programs, and uploads nothing.
 package bundle
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -17,25 +15,26 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
 
-// Any is the target of a plugin without programs for one system.
+// Any is the target of a plugin that runs on every system that it has programs for, or that has none.
 const Any = "any"
 
-// Target is one system to pack for.
-type Target struct {
-	Name  string        // "<os>/<arch>" in Go's words, or Any
-	Files []plugin.File // what only this target has: its programs
+// Pack is the plugin as it is packed for one target.
+type Pack struct {
+	Target string // "<os>/<arch>" in Go's words, or Any
+	Tree   plugin.Tree
 }
 
-// Options say where and for which systems to pack.
+// Options say where and how to pack.
 type Options struct {
-	Out     string   // made when absent; what an earlier build left is replaced, everything else is kept
-	Name    string   // for a manifest without a name
-	Version string   // written into the manifests; empty: theirs
-	Targets []Target // the first one's files go into the plugin's folder; none: Any
+	Out     string    // made when absent; what an earlier build left is replaced, everything else is kept
+	Name    string    // for a manifest without a name
+	Version string    // written into the manifests; empty: theirs
+	Time    time.Time // of every file in the archives; zero: the earliest that zip can hold
 }
 
 // Artifact is one thing that a build made. Size and SHA256 of a folder are those of its files: the sum, and the hash
@@ -48,30 +47,27 @@ type Artifact struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Result says what was built. Paths are below Out, as Options gave it.
+// Result says what was built. Paths are below Out, as Options gave it. Parts are those of the plugin's folder.
 type Result struct {
 	Name      string     `json:"name"`
 	Version   string     `json:"version"`
 	Out       string     `json:"out"`
 	Artifacts []Artifact `json:"artifacts"`
+	Parts     []Part     `json:"parts"`
+	Entry     Entry      `json:"-"` // what a marketplace says of the plugin
 }
 
-// Build packs the plugin in tree.
-func Build(tree plugin.Tree, o Options) (Result, error) {
-	tree, m, err := prepare(tree, o)
+// Epoch is the time of every file where no other is asked for: the earliest that zip can hold.
+var Epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Build packs the plugin. The first pack becomes the plugin's folder, and its manifest is the one that counts.
+func Build(packs []Pack, o Options) (Result, error) {
+	packs, m, err := prepare(packs, o)
 	if err != nil {
 		return Result{}, err
 	}
-	targets := o.Targets
-	if len(targets) == 0 {
-		targets = []Target{{Name: Any}}
-	}
-	r := Result{Name: safe(m.Name), Version: safe(m.Version), Out: o.Out}
-	packed := make([]plugin.Tree, len(targets))
-	for i, t := range targets {
-		if packed[i], err = merge(tree, t.Files); err != nil {
-			return Result{}, fmt.Errorf("%s: %w", t.Name, err)
-		}
+	if o.Time.Before(Epoch) {
+		o.Time = Epoch
 	}
 	if err := os.MkdirAll(o.Out, 0o755); err != nil {
 		return Result{}, err
@@ -81,36 +77,34 @@ func Build(tree plugin.Tree, o Options) (Result, error) {
 		return Result{}, err
 	}
 	defer root.Close()
-	b := builder{root: root, result: r}
-	b.folder(packed[0], targets[0].Name)
-	for i, t := range targets {
-		b.archives(packed[i], t.Name)
+	b := builder{root: root, time: o.Time, result: Result{
+		Name: safe(m.Name), Version: m.Version, Out: o.Out, Parts: Parts(packs[0].Tree), Entry: entryOf(m),
+	}}
+	b.folder(packs[0])
+	for _, p := range packs {
+		b.archives(p)
 	}
+	b.inventory(m, packs)
 	b.checksums()
 	b.marketplaces(m)
 	return b.result, b.err
 }
 
-// prepare sorts and checks the tree, and reads the manifest, with another version when one is given.
-func prepare(tree plugin.Tree, o Options) (plugin.Tree, plugin.Manifest, error) {
-	tree = slices.Clone(tree)
-	tree.Sort()
-	if err := tree.Check(); err != nil {
-		return nil, plugin.Manifest{}, err
-	}
-	if o.Version != "" {
-		for i, f := range tree {
-			if !slices.Contains(plugin.ManifestPaths, f.Path) {
-				continue
-			}
-			data, err := setVersion(f.Data, o.Version)
-			if err != nil {
-				return nil, plugin.Manifest{}, fmt.Errorf("%s: %w", f.Path, err)
-			}
-			tree[i].Data = data
+// prepare sorts and checks the trees, writes the version into their manifests, and reads the first one's.
+func prepare(packs []Pack, o Options) ([]Pack, plugin.Manifest, error) {
+	packs = slices.Clone(packs)
+	for i, p := range packs {
+		tree := slices.Clone(p.Tree)
+		tree.Sort()
+		if err := tree.Check(); err != nil {
+			return nil, plugin.Manifest{}, fmt.Errorf("%s: %w", p.Target, err)
 		}
+		if err := version(tree, o.Version); err != nil {
+			return nil, plugin.Manifest{}, err
+		}
+		packs[i].Tree = tree
 	}
-	p, err := plugin.Parse(tree)
+	p, err := plugin.Parse(packs[0].Tree)
 	if err != nil {
 		return nil, plugin.Manifest{}, err
 	}
@@ -121,73 +115,41 @@ func prepare(tree plugin.Tree, o Options) (plugin.Tree, plugin.Manifest, error) 
 	if safe(m.Name) == "" {
 		return nil, m, fmt.Errorf("%s: no name", m.Path)
 	}
-	if m.Version == "" {
-		m.Version = "0.0.0"
+	if err := plugin.CheckVersion(m.Version); err != nil {
+		return nil, m, fmt.Errorf("%s: version %q: not a semantic version", m.Path, m.Version)
 	}
-	return tree, m, nil
+	return packs, m, nil
 }
 
-var unsafeName = regexp.MustCompile(`[^A-Za-z0-9.+-]+`)
+// version writes the text into every manifest of the tree, where one is given.
+func version(tree plugin.Tree, text string) error {
+	if text == "" {
+		return nil
+	}
+	for i, f := range tree {
+		if !slices.Contains(plugin.ManifestPaths, f.Path) {
+			continue
+		}
+		data, err := setVersion(f.Data, text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+		tree[i].Data = data
+	}
+	return nil
+}
 
-// safe is a text that can stand in a file name of every system and in a marketplace.
+var unsafeName = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
+
+// safe is a name that can stand in a file name of every system and in a marketplace.
 func safe(s string) string {
 	return strings.Trim(unsafeName.ReplaceAllString(s, "-"), "-.")
-}
-
-// setVersion changes one text and leaves every other byte of the manifest as it is.
-func setVersion(data []byte, version string) ([]byte, error) {
-	root, err := plugin.ParseJSON(data)
-	if err != nil {
-		return nil, err
-	}
-	if !root.Is(plugin.Map) {
-		return data, nil
-	}
-	quoted, err := json.Marshal(version)
-	if err != nil {
-		return nil, err
-	}
-	v := root.Get("version")
-	if v == nil {
-		at := bytes.IndexByte(data, '{') + 1
-		field := slices.Concat([]byte(`"version": `), quoted)
-		if len(root.Fields) > 0 {
-			field = append(field, ',')
-		}
-		return slices.Concat(data[:at], field, data[at:]), nil
-	}
-	at := offset(data, v.Line, v.Column)
-	dec := json.NewDecoder(bytes.NewReader(data[at:]))
-	var old json.RawMessage
-	if err := dec.Decode(&old); err != nil {
-		return nil, err
-	}
-	return slices.Concat(data[:at], quoted, data[at+int(dec.InputOffset()):]), nil
-}
-
-// offset is the byte where a line and column of plugin.Value stand.
-func offset(data []byte, line, column int) int {
-	at := 0
-	for ; line > 1; line-- {
-		at += bytes.IndexByte(data[at:], '\n') + 1
-	}
-	for i := range string(data[at:]) {
-		if column--; column == 0 {
-			return at + i
-		}
-	}
-	return len(data)
-}
-
-func merge(tree plugin.Tree, more []plugin.File) (plugin.Tree, error) {
-	out := slices.Concat(tree, plugin.Tree(more))
-	out.Sort()
-	return out, out.Check()
 }
 
 // builder writes below one folder; the first error ends it.
 type builder struct {
 	root   *os.Root
+	time   time.Time
 	result Result
 	err    error
 }
@@ -198,10 +160,12 @@ func (b *builder) add(name, kind, target string, size int64, sum string) {
 	})
 }
 
-// folder writes plugins/<name>: beside first, then in the place of what an earlier build left there.
-func (b *builder) folder(tree plugin.Tree, target string) {
-	place := path.Join("plugins", b.result.Name)
-	beside := path.Join("plugins", "."+b.result.Name+".new")
+// folder writes plugins/<name>.
+func (b *builder) folder(p Pack) { b.folderAt(path.Join("plugins", b.result.Name), p) }
+
+// folderAt writes a plugin's folder: beside first, then in the place of what an earlier build left there.
+func (b *builder) folderAt(place string, p Pack) {
+	beside := path.Join(path.Dir(place), "."+path.Base(place)+".new")
 	if b.err = b.ours(place); b.err != nil {
 		return
 	}
@@ -210,7 +174,7 @@ func (b *builder) folder(tree plugin.Tree, target string) {
 	}
 	sums := sha256.New()
 	var size int64
-	for _, f := range tree {
+	for _, f := range p.Tree {
 		name := path.Join(beside, f.Path)
 		if b.err = b.root.MkdirAll(path.Dir(name), 0o755); b.err != nil {
 			return
@@ -225,7 +189,7 @@ func (b *builder) folder(tree plugin.Tree, target string) {
 		return
 	}
 	if b.err = b.root.Rename(beside, place); b.err == nil {
-		b.add(place, "dir", target, size, hex.EncodeToString(sums.Sum(nil)))
+		b.add(place, "dir", p.Target, size, hex.EncodeToString(sums.Sum(nil)))
 	}
 }
 
@@ -293,11 +257,17 @@ func mode(f plugin.File) fs.FileMode {
 	return 0o644
 }
 
-// checksums writes SHA256SUMS for the archives, in the form of sha256sum.
-func (b *builder) checksums() {
-	if b.err != nil {
-		return
+// inventory writes the list of what is packed.
+func (b *builder) inventory(m plugin.Manifest, packs []Pack) {
+	data, err := Inventory(m, packs, b.time)
+	if b.err == nil {
+		b.err = err
 	}
+	b.file(b.result.Name+"_"+b.result.Version+".cdx.json", "sbom", Any, data)
+}
+
+// checksums writes SHA256SUMS for the archives and the inventory, in the form of sha256sum.
+func (b *builder) checksums() {
 	var lines []string
 	for _, a := range b.result.Artifacts {
 		if a.Kind != "dir" {
@@ -320,22 +290,8 @@ func (b *builder) file(name, kind, target string, data []byte) {
 	}
 }
 
-// marketplaces writes the catalogue in both places where a client looks, so that the folder can be added as it is.
-func (b *builder) marketplaces(m plugin.Manifest) {
-	owner := plugin.Person{Name: m.Author.Name}
-	if owner.Name == "" {
-		owner.Name = b.result.Name
-	}
-	catalogue := plugin.Marketplace{
-		Name: b.result.Name + "-bundle", Owner: owner,
-		Plugins: []plugin.MarketplaceEntry{{
-			Name: b.result.Name, Source: "./plugins/" + b.result.Name, Description: m.Description, Version: m.Version, Keywords: m.Keywords,
-		}},
-	}
-	data, err := catalogue.Encode()
-	if b.err == nil {
-		b.err = err
-	}
-	b.file(".github/plugin/marketplace.json", "marketplace", Any, data)
-	b.file(".claude-plugin/marketplace.json", "marketplace", Any, data)
+// Signature describes a file that a signing program has left beside the checksums.
+func Signature(file string) (Artifact, error) {
+	data, err := os.ReadFile(file)
+	return Artifact{Path: file, Kind: "signature", Target: Any, Size: int64(len(data)), SHA256: sum(data)}, err
 }

@@ -52,6 +52,15 @@ func Main(args []string, stdin io.Reader, getenv func(string) string, readerArgs
 	}
 }
 
+// Event captures one event of another program's making and leaves no reader behind.
+func Event(name string, stdin io.Reader, getenv func(string) string) {
+	dir, err := datadir.Find(getenv)
+	if err != nil {
+		return
+	}
+	Run(Options{Event: name, Stdin: stdin, Dir: dir, Getenv: getenv, Now: time.Now})
+}
+
 func emptySink(o Options, getenv func(string) string) {
 	defer func() {
 		if recover() != nil {

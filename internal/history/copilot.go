@@ -125,7 +125,7 @@ func decode(raw view, v any) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return badLine(err)
+		return badPart("data", err)
 	}
 	return nil
 }

@@ -46,7 +46,11 @@ func Find(root string, source Source) (files []File, bad []Problem, err error) {
 		}
 		return []File{{Path: root, Source: kind, Size: info.Size(), ModTime: info.ModTime()}}, nil, nil
 	}
+	root += string(filepath.Separator) // also where it is a link to a folder
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil && path == root {
+			return err
+		}
 		if err != nil {
 			bad = append(bad, Problem{path, 0, reason(err)})
 			if d != nil && d.IsDir() {
@@ -55,7 +59,7 @@ func Find(root string, source Source) (files []File, bad []Problem, err error) {
 			return nil
 		}
 		if d.IsDir() {
-			return enter(root, path, source, &files)
+			return enter(root, path, source, &files, &bad)
 		}
 		if !d.Type().IsRegular() || !strings.HasSuffix(path, ".jsonl") || filepath.Base(path) == transcriptFile {
 			return nil
@@ -71,7 +75,7 @@ func Find(root string, source Source) (files []File, bad []Problem, err error) {
 
 // enter takes the transcript of a folder that has one. Such a folder is a session of the client; the other files in it are
 // the user's own.
-func enter(root, dir string, source Source, files *[]File) error {
+func enter(root, dir string, source Source, files *[]File, bad *[]Problem) error {
 	rel, err := filepath.Rel(root, dir)
 	if err != nil || strings.Count(rel, string(filepath.Separator)) >= maxDepth {
 		return fs.SkipDir
@@ -79,12 +83,17 @@ func enter(root, dir string, source Source, files *[]File) error {
 	if base := filepath.Base(dir); base == "node_modules" || base == ".git" {
 		return fs.SkipDir
 	}
-	info, err := os.Lstat(filepath.Join(dir, transcriptFile))
-	if err != nil || !info.Mode().IsRegular() {
+	file := filepath.Join(dir, transcriptFile)
+	info, err := os.Lstat(file)
+	if err != nil {
+		return nil //nolint:nilerr // a folder without a transcript
+	}
+	if !info.Mode().IsRegular() {
+		*bad = append(*bad, Problem{file, 0, errIrregular.Error()})
 		return nil
 	}
 	if source == "" || source == Copilot {
-		add(files, filepath.Join(dir, transcriptFile), Copilot)
+		add(files, file, Copilot)
 	}
 	return fs.SkipDir
 }

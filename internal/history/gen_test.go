@@ -285,7 +285,7 @@ func writeFile(tb testing.TB, path, text string) {
 
 func openStore(tb testing.TB, path string) *store.DB {
 	tb.Helper()
-	db, err := store.Open(context.Background(), path, store.Options{Tokens: search.Tokens})
+	db, err := store.Open(context.Background(), path, store.Options{Words: search.Document, Stem: search.Stem})
 	if err != nil {
 		tb.Fatal(err)
 	}

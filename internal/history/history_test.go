@@ -16,8 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/copilot-mem/copilot-mem/internal/index"
 	"github.com/copilot-mem/copilot-mem/internal/ingest"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
+	"github.com/copilot-mem/copilot-mem/internal/search"
 	"github.com/copilot-mem/copilot-mem/internal/spool"
 	"github.com/copilot-mem/copilot-mem/internal/store"
 )
@@ -88,7 +90,7 @@ func TestEveryEntryIsFoundAgain(t *testing.T) {
 	if after := dump(t, db); after != before {
 		t.Error("a second import changed the store")
 	}
-	hits, err := db.Match(t.Context(), memory.Query{Limit: 1000}, [][]string{{"remembered"}}, true)
+	_, hits, err := db.Find(t.Context(), memory.Query{}, index.Query{Terms: []index.Term{{Word: search.Stem("remembered"), Weight: 1}}})
 	if err != nil || len(hits) > 0 {
 		t.Errorf("%d hits (%v) of what is not to be remembered", len(hits), err)
 	}
@@ -146,7 +148,7 @@ func TestHooksAndTranscriptAreOne(t *testing.T) {
 		t.Run(order, func(t *testing.T) {
 			t.Parallel()
 			db, home := newStore(t), t.TempDir()
-			for i := range 40 {
+			for i := range 25 {
 				m := makeSession(i, 300)
 				switch order {
 				case "hooks first":

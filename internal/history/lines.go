@@ -39,23 +39,29 @@ func (l *lines) next() ([]byte, error) {
 			l.buf, l.long = append(l.buf, part[:maxLine-len(l.buf)]...), true
 		case err == nil && len(l.buf) == 0:
 			l.n++
-			return trimEnd(part), nil
+			return l.trim(part), nil
 		default:
 			l.buf = append(l.buf, part...)
 		}
 		switch {
 		case err == nil:
 			l.n++
-			return trimEnd(l.buf), nil
+			return l.trim(l.buf), nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF) && len(l.buf) > 0:
 			l.n++
 			l.torn = true
-			return trimEnd(l.buf), nil
+			return l.trim(l.buf), nil
 		default:
 			return nil, err
 		}
 	}
 }
 
-func trimEnd(b []byte) []byte { return bytes.TrimRight(b, "\r\n") }
+// trim takes away the line's end, and the mark that some editors put before the first line.
+func (l *lines) trim(b []byte) []byte {
+	if l.n == 1 {
+		b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	}
+	return bytes.TrimRight(b, "\r\n")
+}

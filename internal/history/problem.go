@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 var errNotJSON = errors.New("not a JSON document")
@@ -14,14 +15,34 @@ type note struct{ text string }
 func (n *note) Error() string { return n.text }
 
 // badLine says what is wrong with a line, without any of its text: there may be a secret in it.
-func badLine(err error) error {
+func badLine(err error) error { return badPart("", err) }
+
+// badPart says what is wrong with the field of a line that has this name.
+func badPart(part string, err error) error {
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("not a JSON document from byte %d on", s.Offset)
 	}
-	if u, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("field %s: a %s where something else was meant", u.Field, u.Value)
+	u, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return errNotJSON
 	}
-	return errNotJSON
+	field := u.Field
+	if field != "" {
+		field = strings.ToLower(field[:1]) + field[1:] // a name of Go's where nothing says the line's
+	}
+	at := "the line"
+	if field = strings.Trim(part+"."+field, "."); field != "" {
+		at = "field " + field
+	}
+	return fmt.Errorf("%s: %s where something else was meant", at, article(u.Value))
+}
+
+// article puts one before what encoding/json calls a value: "array", "number 5", "object".
+func article(value string) string {
+	if strings.HasPrefix(value, "a") || strings.HasPrefix(value, "o") {
+		return "an " + value
+	}
+	return "a " + value
 }
 
 // problems collects what is wrong with one file.

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 
 func importJob(job string) error {
 	home, path, _ := strings.Cut(job, "\n")
-	db, err := store.Open(context.Background(), path, store.Options{Tokens: search.Tokens})
+	db, err := store.Open(context.Background(), path, store.Options{Words: search.Document, Stem: search.Stem})
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func TestKilledImport(t *testing.T) {
 // checkWhole opens the store as the next process would and looks at what it holds.
 func checkWhole(t *testing.T, path string) {
 	t.Helper()
-	db, err := store.Open(t.Context(), path, store.Options{Tokens: search.Tokens})
+	db, err := store.Open(t.Context(), path, store.Options{Words: search.Document, Stem: search.Stem})
 	if err != nil {
 		t.Fatal(err)
 	}

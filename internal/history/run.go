@@ -296,6 +296,8 @@ func beginning(path string) (id string, at place) {
 	return e.Data.SessionID, e.Data.Context
 }
 
+var errIrregular = errors.New("not a regular file")
+
 // openRegular opens a file that is neither a link nor a device.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Lstat(path)
@@ -303,7 +305,7 @@ func openRegular(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
+		return nil, errIrregular
 	}
 	return os.Open(path)
 }

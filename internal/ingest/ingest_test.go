@@ -44,7 +44,7 @@ func TestRunIntoTheStore(t *testing.T) {
 		spoolLine("4", "preToolUse", `["no event"]`),
 		"this is no line",
 	)
-	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), store.Options{Tokens: search.Tokens})
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), store.Options{Words: search.Document, Stem: search.Stem})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +71,9 @@ func TestRunIntoTheStore(t *testing.T) {
 	if err != nil || s.TranscriptPath != "/t" || s.Turns != 1 || s.FirstPrompt != "rotate the key" {
 		t.Errorf("session %+v, %v", s, err)
 	}
-	hits, err := search.Run(t.Context(), db, memory.Query{Text: "rotating keys"}, false)
-	if err != nil || len(hits) != 1 {
-		t.Errorf("hits %v, %v", hits, err)
+	a, err := search.Find(t.Context(), db, search.Question{Query: memory.Query{Text: "rotating keys"}}, search.Standard)
+	if err != nil || len(a.Hits) != 1 {
+		t.Errorf("hits %v, %v", a.Hits, err)
 	}
 	if r, err := Run(t.Context(), sp, db); err != nil || r != (Report{}) {
 		t.Errorf("a second run = %+v, %v", r, err)

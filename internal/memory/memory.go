@@ -113,11 +113,10 @@ type Query struct {
 	Limit   int // 0: 20
 }
 
-// Ask is one question for the entries that hold a term, a list of alternatives.
-type Ask struct {
-	Term  []string
-	Among [][]string // terms of which one must be there too; empty: none
-	Limit int
+// Touched is an entry that holds some of the words that were asked for.
+type Touched struct {
+	Entry
+	Words uint32 // bit i: one of the words of list i
 }
 
 // Hit is one search result.

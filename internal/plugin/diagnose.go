@@ -14,16 +14,17 @@ type mistake struct {
 	advice string
 }
 
-const quoteIt = "put the whole value in double quotes"
+// QuoteAdvice is the Advice of a SyntaxError that goes away when the value on its line stands in double quotes.
+const QuoteAdvice = "put the whole value in double quotes"
 
 // mistakes are the frequent ones, the surest first.
 var mistakes = []mistake{
-	{startsWith("@%`"), quoteIt},
-	{badAlias, quoteIt},
-	{afterClosing, quoteIt},
+	{startsWith("@%`"), QuoteAdvice},
+	{badAlias, QuoteAdvice},
+	{afterClosing, QuoteAdvice},
 	{unclosedQuote, "close the quote, or put the whole value in quotes"},
 	{textAfterBlock, "begin the text on the next line, indented, or quote it"},
-	{innerColon, quoteIt},
+	{innerColon, QuoteAdvice},
 }
 
 // diagnose moves e to the mistake that explains it: on the line the parser names, else on the nearest line before,

@@ -41,7 +41,11 @@ const byteOrderMark = "\uFEFF"
 // The error is a *FrameError or a *SyntaxError.
 func ParseDocument(data []byte) (*Document, error) {
 	d := &Document{BadUTF8: !utf8.Valid(data)}
-	text, bom := strings.CutPrefix(string([]rune(string(data))), byteOrderMark)
+	text := string(data)
+	if d.BadUTF8 {
+		text = string([]rune(text)) // one U+FFFD for each bad byte
+	}
+	text, bom := strings.CutPrefix(text, byteOrderMark)
 	d.BOM = bom
 	first, rest, _ := strings.Cut(text, "\n")
 	if !isDelimiter(first) {
@@ -61,28 +65,26 @@ func ParseDocument(data []byte) (*Document, error) {
 		return d, &FrameError{Line: 1, Advice: closingAdvice(rest)}
 	}
 	var err error
-	d.Fields, err = ParseYAML([]byte(d.Raw), 2)
+	// The client parses the lines between, without the last line end: a block at the end has none either.
+	d.Fields, err = ParseYAML([]byte(strings.TrimSuffix(strings.TrimSuffix(d.Raw, "\n"), "\r")), 2)
 	return d, err
 }
 
-// ParseCommand reads a slash command, where frontmatter may be absent: then all of data is the body.
+// ParseCommand reads a slash command, where frontmatter may be absent: a text that does not begin with `---`, blanks
+// aside, is all body. The errors are those of ParseDocument.
 func ParseCommand(data []byte) (*Document, error) {
-	d := &Document{BadUTF8: !utf8.Valid(data)}
 	text, bom := bytes.CutPrefix(data, []byte(byteOrderMark))
-	d.BOM = bom
-	keep := func(raw []byte, v any) error {
-		*v.(*string) = string(raw)
-		return nil
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("---")) {
+		return ParseDocument(data)
 	}
-	body, err := frontmatter.Parse(bytes.NewReader(text), &d.Raw, frontmatter.NewFormat("---", "---", keep))
+	// The splitter knows the other ways to begin a frontmatter (+++, ---toml, ;;;), which the client takes for text; it is
+	// asked for `---` only and finds none.
+	var none any
+	body, err := frontmatter.Parse(bytes.NewReader(text), &none, frontmatter.NewFormat("---", "---", func([]byte, any) error { return nil }))
 	if err != nil {
-		return d, err
+		return nil, err
 	}
-	d.Body = string(body)
-	// The lenient splitter passes blank lines over before the opening line.
-	blank := text[:len(text)-len(bytes.TrimLeft(text, " \t\r\n"))]
-	d.Fields, err = ParseYAML([]byte(d.Raw), 2+bytes.Count(blank, []byte("\n")))
-	return d, err
+	return &Document{Body: string(body), BOM: bom, BadUTF8: !utf8.Valid(data), Fields: &Value{Kind: Null, Line: 1, Column: 1}}, nil
 }
 
 func isDelimiter(line string) bool { return strings.TrimRight(line, " \t\r") == "---" }

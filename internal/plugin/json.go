@@ -309,7 +309,10 @@ func (p *jsonParser) escape() (rune, error) {
 	if err != nil || !utf16.IsSurrogate(r) {
 		return r, err
 	}
-	if p.peek() != '\\' || p.pos+1 >= len(p.in) || p.in[p.pos+1] != 'u' {
+	if r < 0xdc00 && (p.peek() != '\\' || p.pos+1 >= len(p.in) || p.in[p.pos+1] != 'u') {
+		return 0, p.fail("unexpected end of hex escape")
+	}
+	if r >= 0xdc00 {
 		return 0, p.fail("lone leading surrogate in hex escape")
 	}
 	p.step()

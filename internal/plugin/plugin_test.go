@@ -58,6 +58,24 @@ func TestParseDocumentPlaces(t *testing.T) {
 	}
 }
 
+// As client 1.0.102 shows the descriptions: a block that ends the frontmatter has no line end of its own.
+func TestParseDocumentBlocks(t *testing.T) {
+	for text, want := range map[string]string{
+		"---\ndescription: |\n  block\n---\nB":                "block",
+		"---\r\ndescription: |\r\n  block\r\n---\r\nB":        "block",
+		"---\ndescription: |\n  block\nname: a\n---\nB":       "block\n",
+		"---\nname: a\ndescription: |+\n  block\n\n\n---\nB":  "block\n\n",
+		"---\nname: a\ndescription: >\n  block\n\n---\nB":     "block\n",
+		"---\nname: a\ndescription: >-\n  one\n  two\n---\nB": "one two",
+		"---\ndescription: |\n---\nB":                         "",
+	} {
+		d, err := ParseDocument([]byte(text))
+		if err != nil || !d.Fields.Get("description").Is(String) || d.Fields.Get("description").Text != want {
+			t.Errorf("%q: %+v, %v, want %q", text, d.Fields.Get("description"), err, want)
+		}
+	}
+}
+
 func TestParseYAMLRefusesBombs(t *testing.T) {
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c <= 'z'; c++ {

@@ -32,8 +32,8 @@ func scalarKind(s string) (kind Kind, problem string) {
 	if yamlInt.MatchString(s) {
 		return Number, intProblem(s)
 	}
-	if yamlInf.MatchString(s) {
-		return Number, ""
+	if yamlInf.MatchString(s) { // the client keeps values as JSON, which has neither
+		return Null, ""
 	}
 	if yamlFloat.MatchString(s) {
 		if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsInf(f, 0) {

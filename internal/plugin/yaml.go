@@ -20,7 +20,8 @@ func ParseYAML(data []byte, firstLine int) (*Value, error) {
 	if e := controlCharacter(data, firstLine); e != nil {
 		return nil, e
 	}
-	dec := yaml.NewDecoder(strings.NewReader(string(data)))
+	// A byte order mark at the beginning of a line counts as a blank. (yaml.v3 takes it for nothing.)
+	dec := yaml.NewDecoder(strings.NewReader(strings.ReplaceAll(string(data), "\n\uFEFF", "\n ")))
 	var doc, more yaml.Node
 	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF):
@@ -196,8 +197,7 @@ func controlCharacter(data []byte, firstLine int) error {
 			line, col = line+1, 1
 			continue
 		}
-		ok := r == '\t' || r == '\r' || r >= 0x20 && r <= 0x7e || r == 0x85 || r >= 0xa0 && r <= 0xfffd && r != 0xfeff ||
-			r >= 0x10000
+		ok := r == '\t' || r == '\r' || r >= 0x20 && r <= 0x7e || r == 0x85 || r >= 0xa0 && r <= 0xfffd || r >= 0x10000
 		if !ok {
 			return &SyntaxError{Line: line, Column: col, Problem: "control characters are not allowed",
 				Advice: fmt.Sprintf("remove the character U+%04X", r)}

@@ -63,27 +63,13 @@ func (d deciding) failure() (Told, error) {
 
 // similar gives entries that share rare words with a text, newest first among the best.
 func (d deciding) similar(text string, q memory.Query) ([]memory.Entry, error) {
-	terms, _, err := d.weigh(text)
-	if err != nil || len(terms) == 0 {
-		return nil, err
-	}
-	found, err := d.gather(terms, q)
-	if err != nil {
-		return nil, err
-	}
-	rows := best(found, terms)
-	entries, err := d.store.Rows(d.ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	var out []memory.Entry
-	for _, row := range rows {
-		if e, ok := entries[row]; ok {
-			out = append(out, e)
-		}
+	found, _, _, err := d.touching(text, q)
+	out := make([]memory.Entry, 0, len(found))
+	for _, t := range found {
+		out = append(out, t.Entry)
 	}
 	slices.SortStableFunc(out, func(a, b memory.Entry) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID)) })
-	return out, nil
+	return out, err
 }
 
 // met reports whether a failure was the same: of the same command with a line in common, or of another one with a line that

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"path/filepath"
@@ -44,16 +45,15 @@ func (d deciding) file() (Told, error) {
 
 // aboutFile finds the newest note that names a file, and what it was last changed for.
 func (d deciding) aboutFile(name string) (parts []string, items []Item, err error) {
-	keys := search.Keywords(`"`+strings.ReplaceAll(name, `"`, " ")+`"`, 1)
-	if len(keys) == 0 || path.Base(name) == "." {
+	if path.Base(name) == "." {
 		return nil, nil, nil
 	}
-	notes, err := d.newest(memory.KindNote, "", keys[0].Alternatives)
+	notes, err := d.newest(memory.KindNote, "", path.Base(name))
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, e := range notes {
-		if d.new(e.ID) {
+		if d.new(e.ID) && strings.Contains(e.Text, path.Base(name)) {
 			parts = append(parts, strings.TrimPrefix(d.origin(e), "- ")+noteKind(e)+": "+quote(e.Text, 50))
 			items = append(items, Item{ID: e.ID, Reason: "names the file"})
 			break
@@ -61,7 +61,7 @@ func (d deciding) aboutFile(name string) (parts []string, items []Item, err erro
 	}
 	var last memory.Entry
 	for _, tool := range editTools {
-		found, err := d.newest(memory.KindToolResult, tool, keys[0].Alternatives)
+		found, err := d.newest(memory.KindToolResult, tool, name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -83,21 +83,23 @@ func (d deciding) aboutFile(name string) (parts []string, items []Item, err erro
 	return parts, append(items, Item{ID: last.ID, Reason: "changed the file"}), nil
 }
 
-// newest gives the newest entries of a kind that hold a term.
-func (d deciding) newest(kind memory.Kind, tool string, term []string) ([]memory.Entry, error) {
-	found, err := d.store.Holders(d.ctx, memory.Query{Project: d.m.Project, Session: d.m.Session, Branch: d.m.Branch, Kind: kind, Tool: tool},
-		[]memory.Ask{{Term: term, Limit: 8}})
-	if err != nil || len(found[0]) == 0 {
-		return nil, err
-	}
-	rows := found[0]
-	entries, err := d.store.Rows(d.ctx, rows)
-	var out []memory.Entry
-	for _, row := range rows {
-		if e, ok := entries[row]; ok {
-			out = append(out, e)
+// newest gives the entries of a kind that hold all words of a name, the newest first.
+func (d deciding) newest(kind memory.Kind, tool, name string) ([]memory.Entry, error) {
+	var words [][]string
+	for _, s := range search.Stems(name) {
+		if len(words) < maxKeywords {
+			words = append(words, []string{s})
 		}
 	}
+	all := func(n int) int { return n } // also the commonest word is part of a name
+	found, _, _, err := d.store.Touching(d.ctx, memory.Query{Project: d.m.Project, Session: d.m.Session, Branch: d.m.Branch, Kind: kind, Tool: tool}, words, all, 2*candidates)
+	var out []memory.Entry
+	for _, t := range found {
+		if t.Words == 1<<len(words)-1 {
+			out = append(out, t.Entry)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b memory.Entry) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID)) })
 	return out, err
 }
 

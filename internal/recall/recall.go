@@ -10,16 +10,12 @@ import (
 	"time"
 
 	"github.com/copilot-mem/copilot-mem/internal/memory"
-	"github.com/copilot-mem/copilot-mem/internal/search"
 )
 
 // Store is what a recall asks of a store. Texts may be cut.
 type Store interface {
-	search.Index
-	Size(ctx context.Context) (int, error)
-	Spread(ctx context.Context, terms [][]string, limit int) ([]int, error)
-	Holders(ctx context.Context, q memory.Query, asks []memory.Ask) ([][]int64, error)
-	Rows(ctx context.Context, rows []int64) (map[int64]memory.Entry, error)
+	// Touching gives the entries that hold words of the lists, the best first, and how many entries hold each list, of all.
+	Touching(ctx context.Context, q memory.Query, words [][]string, common func(all int) int, limit int) (found []memory.Touched, docs []int, all int, err error)
 	After(ctx context.Context, session string, from time.Time, limit int) ([]memory.Entry, error)
 	Last(ctx context.Context, session string, limit int) ([]memory.Entry, error)
 	Prompt(ctx context.Context, session string, turn int) (memory.Entry, error)

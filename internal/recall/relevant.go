@@ -16,22 +16,22 @@ import (
 
 const (
 	maxKeywords = 24
-	// common is how many entries may hold a word that still tells one from another.
-	common = 400
-	// maxHolders bounds the rows that are looked at for one request.
-	maxHolders = 1500
 	// candidates are read and judged; maxHits of them are told.
-	candidates = 24
+	candidates = 30
 	maxHits    = 4
 	// halfLife is the age at which an entry counts half of what a new one does; it orders and never lets through.
 	halfLife = 90 * 24 * time.Hour
 )
 
+// common is how many of all entries may hold a word that still tells one from another; rare, one that tells a subject.
+func common(all int) int { return max(400, all/20) }
+func rare(all int) int   { return max(100, all/100) }
+
 // hit is an entry that touches what is asked.
 type hit struct {
 	memory.Entry
 	score    float64 // share of the words, by their rarity
-	words    uint64  // which of the keywords, as bits
+	words    uint32  // which of the keywords, as bits
 	decision bool
 	quote    string
 }
@@ -41,7 +41,8 @@ type term struct {
 	search.Keyword
 	docs   int
 	weight float64
-	bit    uint64
+	bit    uint32
+	rare   bool
 }
 
 // about adds what touches the prompt, and gives what it added.
@@ -125,26 +126,13 @@ func noteKind(e memory.Entry) string {
 // relevant finds what was said about the same before, best first. The words are weighed by their rarity, and only rows with
 // a rare one are looked at, so that the time does not grow with the store.
 func (d deciding) relevant(text string) ([]hit, error) {
-	terms, total, err := d.weigh(text)
-	if err != nil || len(terms) == 0 {
-		return nil, err
-	}
-	found, err := d.gather(terms, memory.Query{Project: d.m.Project, Session: d.m.Session, Branch: d.m.Branch})
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	rows := best(found, terms)
-	entries, err := d.store.Rows(d.ctx, rows)
+	found, terms, total, err := d.touching(text, memory.Query{Project: d.m.Project, Session: d.m.Session, Branch: d.m.Branch})
 	if err != nil {
 		return nil, err
 	}
 	var hits []hit
-	for _, row := range rows {
-		e, ok := entries[row]
-		if !ok {
-			continue
-		}
-		h := hit{Entry: e, words: found[row], score: weight(terms, found[row]) / total}
+	for _, t := range found {
+		h := hit{Entry: t.Entry, words: t.Words, score: weight(terms, t.Words) / total}
 		h.judge()
 		if !d.passes(h, terms, len(search.Keywords(text, maxKeywords))) {
 			continue
@@ -167,80 +155,36 @@ func (d deciding) relevant(text string) ([]hit, error) {
 	return hits, nil
 }
 
-// weigh gives the words that the memory knows, the rarest first, and what all words of the text weigh together.
-func (d deciding) weigh(text string) (terms []term, total float64, err error) {
-	all, err := d.store.Size(d.ctx)
-	if err != nil || all == 0 {
-		return nil, 0, err
+// touching gives the entries that hold words of a text, the words that the memory knows, and what all words of the text
+// weigh together by their rarity. A word of which nothing is known counts half: it may be a new thing, or a way to say an
+// old one.
+func (d deciding) touching(text string, q memory.Query) (found []memory.Touched, terms []term, total float64, err error) {
+	keys := search.Keywords(text, maxKeywords)
+	if len(keys) == 0 {
+		return nil, nil, 0, nil
 	}
-	words := search.Keywords(text, maxKeywords)
-	alternatives := make([][]string, len(words))
-	for i, k := range words {
-		alternatives[i] = k.Alternatives
+	words := make([][]string, len(keys))
+	for i, k := range keys {
+		words[i] = k.Words
 	}
-	spread, err := d.store.Spread(d.ctx, alternatives, common)
-	if err != nil {
-		return nil, 0, err
-	}
-	for i, k := range words {
-		n := spread[i]
-		t := term{Keyword: k, docs: n, weight: math.Log1p(float64(all) / float64(max(n, 1))), bit: 1 << i}
+	found, docs, all, err := d.store.Touching(d.ctx, q, words, common, candidates)
+	for i, k := range keys {
+		t := term{Keyword: k, docs: docs[i], weight: math.Log1p(float64(all) / float64(max(docs[i], 1))), bit: 1 << i}
+		t.rare = t.docs > 0 && t.docs < rare(all)
 		switch {
-		case n >= common: // every request has some of these
-			t.weight = min(t.weight, 1)
-		case n == 0:
-			t.weight /= 2 // nothing is known of it: it may be a new thing, or a way to say an old one
-		}
-		total += t.weight
-		if n > 0 {
+		case t.docs > common(all):
+			continue
+		case t.docs == 0:
+			t.weight /= 2
+		default:
 			terms = append(terms, t)
 		}
+		total += t.weight
 	}
-	slices.SortStableFunc(terms, func(a, b term) int { return cmp.Compare(a.docs, b.docs) })
-	return terms, total, nil
+	return found, terms, total, err
 }
 
-// gather looks where the words are. Common ones are only looked for where a rare one was found.
-func (d deciding) gather(terms []term, q memory.Query) (map[int64]uint64, error) {
-	found := map[int64]uint64{}
-	var rare [][]string
-	var asks []memory.Ask
-	left := maxHolders
-	for _, t := range terms {
-		ask := memory.Ask{Term: t.Alternatives, Limit: maxHolders}
-		if t.docs < common && t.docs <= left {
-			left -= t.docs
-			rare = append(rare, t.Alternatives)
-		} else if ask.Among = rare; len(rare) == 0 {
-			return nil, nil
-		}
-		asks = append(asks, ask)
-	}
-	all, err := d.store.Holders(d.ctx, q, asks)
-	if err != nil {
-		return nil, err
-	}
-	for i, rows := range all {
-		for _, row := range rows {
-			found[row] |= terms[i].bit
-		}
-	}
-	return found, nil
-}
-
-// best are the rows with the most weight, newer ones first among equals.
-func best(found map[int64]uint64, terms []term) []int64 {
-	rows := make([]int64, 0, len(found))
-	for row := range found {
-		rows = append(rows, row)
-	}
-	slices.SortFunc(rows, func(a, b int64) int {
-		return cmp.Or(cmp.Compare(weight(terms, found[b]), weight(terms, found[a])), cmp.Compare(b, a))
-	})
-	return rows[:min(len(rows), candidates)]
-}
-
-func weight(terms []term, words uint64) (sum float64) {
+func weight(terms []term, words uint32) (sum float64) {
 	for _, t := range terms {
 		if words&t.bit != 0 {
 			sum += t.weight
@@ -262,25 +206,25 @@ func (h *hit) judge() {
 // passes is the floor. One word is enough only if it is rare and says by itself what is meant, or if hardly more was asked; three
 // rare words are enough in a request of any length, and less in what somebody decided or wrote down to be remembered.
 func (d deciding) passes(h hit, terms []term, asked int) bool {
-	n, special, rare := 0, false, 0
+	n, special, rares := 0, false, 0
 	for _, t := range terms {
 		if h.words&t.bit == 0 {
 			continue
 		}
 		n++
-		special = special || t.Special && t.docs < common
-		if t.docs < common/4 {
-			rare++
+		special = special || t.Special
+		if t.rare {
+			rares++
 		}
 	}
-	if rare == 0 || n < 2 && !special && asked > 2 {
+	if rares == 0 || n < 2 && !special && asked > 2 {
 		return false
 	}
 	floor := d.l.Floor
 	if h.Kind == memory.KindNote || h.decision {
 		floor *= 0.6
 	}
-	return h.score >= floor || rare >= 3 && h.score >= floor/2
+	return h.score >= floor || rares >= 3 && h.score >= floor/2
 }
 
 // choose orders what passed, leaves out what a newer decision about the same took the place of and what was told before,

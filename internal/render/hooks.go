@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"strconv"
 	"strings"
 	"text/template"
 )
@@ -32,7 +34,12 @@ type entry struct {
 	Bash       string   `json:"bash,omitempty"`
 	PowerShell string   `json:"powershell,omitempty"`
 	TimeoutSec int      `json:"timeoutSec"`
+	// Env tells the program how long the client waits: a hook that runs out of time lets the tool call pass.
+	Env map[string]string `json:"env,omitempty"`
 }
+
+// timeoutEnv is read by package guard.
+const timeoutEnv = "COPILOT_MEM_HOOK_TIMEOUT_SEC"
 
 func (r *renderer) events() map[string]event {
 	var all map[string]event
@@ -59,6 +66,7 @@ func (r *renderer) hookFile(name string, render func(name string, ev event) entr
 		}
 		for i := range items {
 			items[i].Type, items[i].TimeoutSec = "command", e.TimeoutSec
+			items[i].Env = map[string]string{timeoutEnv: strconv.Itoa(e.TimeoutSec)}
 		}
 		file.Hooks[ev] = items
 	}
@@ -113,17 +121,42 @@ func (r *renderer) repoEntry(ev string, _ event) entry {
 	return entry{Bash: r.snippet("lookup.bash", s), PowerShell: r.snippet("lookup.ps1", s)}
 }
 
+// bundleEntry starts the program directly where that is the same file on every system that the bundle is for.
 func (r *renderer) bundleEntry(ev string, e event) entry {
-	if !e.FailsClosed {
+	if !e.FailsClosed && !r.o.Launcher {
 		return entry{Exec: "${PLUGIN_ROOT}/bin/" + r.programName(), Args: r.args(ev)}
 	}
 	s := shell{Name: r.words([]string{r.programName()}), Args: r.words(r.args(ev))}
-	return entry{Bash: r.snippet("plugin.bash", s), PowerShell: r.snippet("plugin.ps1", s)}
+	windows := "plugin.ps1"
+	if r.o.Launcher {
+		windows = "plugin-any.ps1"
+	}
+	return entry{Bash: r.snippet("plugin.bash", s), PowerShell: r.snippet(windows, s)}
+}
+
+// onPathEntry is for the plugin as it lies in its repository, where no program is packed.
+func (r *renderer) onPathEntry(ev string, _ event) entry {
+	s := shell{Event: r.words([]string{ev})}
+	return entry{Bash: r.snippet("onpath.bash", s), PowerShell: r.snippet("onpath.ps1", s)}
+}
+
+// RepositoryHooks renders the hook file that the manifest of this repository names, so that the repository itself can
+// be installed. It is kept in the repository; a test compares.
+func RepositoryHooks(assets fs.FS) ([]byte, error) {
+	r := renderer{assets: assets}
+	r.hookFile("hooks", r.onPathEntry)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.tree[0].Data, nil
 }
 
 // programName is the program in a plugin's bin folder; a bundle that is packed for several systems has it added later.
 func (r *renderer) programName() string {
-	if r.o.Program != nil {
+	switch {
+	case r.o.HookProgram != "":
+		return r.o.HookProgram
+	case r.o.Program != nil:
 		return r.o.Program.Name
 	}
 	return "copilot-mem-hook"
@@ -138,8 +171,8 @@ func (r *renderer) words(args []string) string {
 	return strings.Join(args, " ")
 }
 
-// shell is what a snippet may name. Path is quoted for its shell, the rest are plain words.
-type shell struct{ Path, Name, Args, Event string }
+// shell is what a snippet may name. Path is quoted for its shell, Env is statements, the rest are plain words.
+type shell struct{ Path, Name, Args, Event, Env string }
 
 // snippet fills in assets/hooks/<name> and makes one line of it: comments go, the line ends become spaces.
 func (r *renderer) snippet(name string, s shell) string {

@@ -11,8 +11,9 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
 
-// manifest is plugin.json in the form of Agent Plugins 1.0. Its fields are all that ours uses: another one in the
-// embedded file is a fault of the build.
+// manifest is plugin.json: the embedded one in the form that Copilot CLI loads from this repository as it is, with the
+// folders of its parts; the rendered ones in that of Agent Plugins 1.0 and of Claude Code. Its fields are all that ours
+// uses: another one in the embedded file is a fault of the build.
 type manifest struct {
 	Schema      string         `json:"$schema,omitempty"`
 	Name        string         `json:"name"`
@@ -22,7 +23,8 @@ type manifest struct {
 	License     string         `json:"license"`
 	Keywords    []string       `json:"keywords,omitempty"`
 	Extensions  map[string]any `json:"extensions,omitempty"`
-	Agents      []string       `json:"agents,omitempty"` // Claude Code's manifest only, as is Hooks
+	Skills      []string       `json:"skills,omitempty"` // the embedded manifest only
+	Agents      []string       `json:"agents,omitempty"` // not in the manifest of Agent Plugins, as Hooks
 	Hooks       string         `json:"hooks,omitempty"`
 	MCPServers  string         `json:"mcpServers,omitempty"` // as Agents
 }
@@ -41,6 +43,14 @@ func (r *renderer) manifest() manifest {
 	if r.o.Version != "" {
 		m.Version = r.o.Version
 	}
+	m.Skills, m.Agents, m.Hooks = nil, nil, ""
+	return m
+}
+
+// agentPlugins is the manifest with what Agent Plugins 1.0 wants beside the portable fields.
+func agentPlugins(m manifest) manifest {
+	m.Schema = plugin.Schema
+	m.Extensions = map[string]any{"com.github.copilot": struct{}{}, claudeDir: struct{}{}}
 	return m
 }
 
@@ -48,7 +58,6 @@ const claudeDir = "com.anthropic.claude-code"
 
 // claude adds the forms of Claude Code: its own manifest, agents as plain .md, and nested hooks in PascalCase.
 func (r *renderer) claude(m manifest) {
-	m.Schema, m.Extensions = "", nil
 	agents, err := fs.Glob(r.assets, "assets/agents/*.agent.md")
 	r.fail(err)
 	for _, from := range agents {

@@ -34,7 +34,10 @@ type Options struct {
 	Version     string   // empty: the version in plugin.json
 	Recall      bool     // the hooks also tell the agent what memory knows, where the full program is
 	Full        string   // copilot-mem itself: its absolute path, or "./bin/copilot-mem" where a bundle packs it; empty: not known
+	HookProgram string   // scope plugin: what the hooks start in bin/; empty: Program's name, else copilot-mem-hook
+	Policy      string   // on, warn or off: settings of the bundled rules; empty: none are written
 	Program     *Program // scope plugin: packed into bin/; scope repo: vendored; nil: nothing packed
+	Launcher    bool     // scope plugin: what the hooks start in bin/ is a launcher for several systems
 }
 
 // Plugin renders the files of one scope. assets holds plugin.json and the folder assets. The paths are relative to the
@@ -46,10 +49,12 @@ func Plugin(assets fs.FS, o Options) (plugin.Tree, error) {
 		r.hookFile("hooks/copilot-mem.json", r.userEntry)
 		r.skills("skills")
 		r.agents("agents")
+		r.settings()
 	case Repo:
 		r.hookFile(".github/hooks/copilot-mem.json", r.repoEntry)
 		r.skills(".github/skills")
 		r.agents(".github/agents")
+		r.settings()
 		if o.Program != nil {
 			r.program(path.Join(".github/copilot-mem/bin", o.Program.Target))
 		}
@@ -95,10 +100,33 @@ func (r *renderer) read(name string) []byte {
 	return data
 }
 
+// PolicyChoices are the values of Options.Policy, the default first.
+func PolicyChoices() []string { return []string{"on", "warn", "off"} }
+
+// PolicySettings is where the settings of a scope lie, and what a choice writes there. Scope plugin has those of the user.
+func PolicySettings(assets fs.FS, scope, choice string) (plugin.File, error) {
+	f := plugin.File{Path: "copilot-mem/policy.yml", Mode: 0o600}
+	if scope == Repo {
+		f.Path, f.Mode = ".github/copilot-mem/policy.yml", 0o644
+	}
+	var err error
+	f.Data, err = fs.ReadFile(assets, "assets/settings/"+choice+".yml")
+	return f, err
+}
+
+func (r *renderer) settings() {
+	if r.o.Policy == "" {
+		return
+	}
+	f, err := PolicySettings(r.assets, r.o.Scope, r.o.Policy)
+	r.fail(err)
+	r.tree = append(r.tree, f)
+}
+
 // bundle is the one layout that Agent Plugins 1.0, Copilot CLI and Claude Code all load.
 func (r *renderer) bundle() {
 	m := r.manifest()
-	r.addJSON("plugin.json", m)
+	r.addJSON("plugin.json", agentPlugins(m))
 	r.skills("skills")
 	r.agents("com.github.copilot/agents")
 	r.hookFile("com.github.copilot/hooks/hooks.json", r.bundleEntry)

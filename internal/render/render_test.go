@@ -22,7 +22,12 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
+	kept(t, filepath.Join("testdata", name+".golden"), got)
+}
+
+// kept compares a file of the repository with what is rendered; -update writes it.
+func kept(t *testing.T, file string, got []byte) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(file, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -49,6 +54,15 @@ func text(tree plugin.Tree) []byte {
 	return b.Bytes()
 }
 
+// The repository is a plugin as it lies there: the hook file that its manifest names is rendered, and kept.
+func TestRepositoryHooks(t *testing.T) {
+	want, err := RepositoryHooks(copilotmem.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept(t, filepath.Join("..", "..", "assets", "hooks", "onpath.json"), want)
+}
+
 func hookProgram(target string) *Program {
 	return &Program{Name: "copilot-mem-hook", Target: target, Data: []byte("program")}
 }
@@ -66,6 +80,7 @@ func TestPluginGolden(t *testing.T) {
 		{"repo", Options{Scope: Repo}},
 		{"repo-vendored", Options{Scope: Repo, Program: hookProgram("linux-arm64")}},
 		{"plugin", Options{Scope: Bundle, Version: "9.8.7", Program: hookProgram("linux-amd64")}},
+		{"plugin-launcher", Options{Scope: Bundle, Version: "9.8.7", Launcher: true}},
 		{"plugin-windows", Options{Scope: Bundle, Version: "9.8.7", Program: hookProgram("windows-amd64")}},
 	}
 	for _, tt := range tests {

@@ -1,30 +1,52 @@
 package search
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
 
-// Keyword is a word or a quoted phrase of a text that is worth looking for.
+// Keyword is a word of a text that is worth looking for.
 type Keyword struct {
-	Text         string   // as it stands there
-	Alternatives []string // as [Index.Match] takes them
-	Special      bool     // an identifier, a file name, a quoted phrase: alone it says what is meant
+	Text    string
+	Words   []string // as the index keeps them: any of these is the word
+	Special bool     // an identifier or a file name: alone it says what is meant
 }
 
 // Keywords gives the words of a text without those that every request has, each once, in order, at most limit.
 func Keywords(text string, limit int) []Keyword {
 	var out []Keyword
-	for _, t := range parse(text) {
+	for _, t := range parse(strings.ReplaceAll(text, `"`, " ")) {
 		if len(out) == limit {
 			break
 		}
-		if word := strings.ToLower(t.text); !t.quoted && (fillers[word] || stopWords[word]) {
+		if word := strings.ToLower(t.text); fillers[word] || stopWords[word] {
 			continue
 		}
-		out = append(out, Keyword{t.text, t.alternatives, t.quoted || len(t.parts) > 1})
+		k := Keyword{Text: t.text, Special: len(t.parts) > 1}
+		for _, a := range t.alternatives {
+			if !strings.Contains(a, " ") {
+				k.Words = append(k.Words, Stem(strings.TrimSuffix(a, "*")))
+			}
+		}
+		if len(k.Words) > 0 {
+			out = append(out, k)
+		}
 	}
+	return out
+}
+
+// Stems gives the parts of all words of a text as the index keeps them, each once.
+func Stems(text string) []string {
+	var out []string
+	words(text, func(w word) {
+		for _, p := range w.parts {
+			if s := Stem(p); !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	})
 	return out
 }
 

@@ -21,7 +21,9 @@ const maxTerms = 64
 
 // parse reads the text of a query: words, and phrases in "double quotes". Every text is a query; there are no operators.
 // Words that every sentence has are left out when others remain.
-func parse(text string) []term {
+func parse(text string) []term { return parseWords(text, false) }
+
+func parseWords(text string, keepStopWords bool) []term {
 	var terms []term
 	seen := map[string]bool{}
 	add := func(t term) {
@@ -39,6 +41,9 @@ func parse(text string) []term {
 			continue
 		}
 		words(piece, func(w word) { add(single(piece[w.start:w.end], w)) })
+	}
+	if keepStopWords {
+		return terms
 	}
 	content := slices.DeleteFunc(slices.Clone(terms), func(t term) bool { return !t.quoted && stopWords[strings.ToLower(t.text)] })
 	if len(content) > 0 {
@@ -69,45 +74,6 @@ func phrase(text string) term {
 		t.alternatives = []string{strings.Join(t.parts, " ")}
 	}
 	return t
-}
-
-// strict are the terms as alternatives of the index.
-func strict(terms []term) [][]string {
-	out := make([][]string, len(terms))
-	for i, t := range terms {
-		out[i] = t.alternatives
-	}
-	return out
-}
-
-// loose are the terms for a search for any of them: a compound word is also found by a part. Phrases stay phrases.
-func loose(terms []term) [][]string {
-	out := strict(terms)
-	for _, t := range terms {
-		if t.quoted || len(t.parts) < 2 {
-			continue
-		}
-		for _, p := range t.parts {
-			if utf8.RuneCountInString(p) > 1 && !stopWords[p] {
-				out = append(out, []string{p})
-			}
-		}
-	}
-	return out
-}
-
-// starts are the single words as beginnings of words, for a query that found nothing otherwise.
-func starts(terms []term) [][]string {
-	var out [][]string
-	for _, t := range terms {
-		if t.quoted {
-			return nil
-		}
-		if len(t.alternatives[0]) >= 3 && !strings.HasSuffix(t.alternatives[0], "*") {
-			out = append(out, []string{t.alternatives[0] + "*"})
-		}
-	}
-	return out
 }
 
 var stopWords = func() map[string]bool {

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,33 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/copilot-mem/copilot-mem/internal/index"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
-
-func TestTokens(t *testing.T) {
-	for _, tt := range []struct{ in, want string }{
-		{"", ""},
-		{"?! --", ""},
-		{"Plain words", "plain words"},
-		{"parseHTTPRequest", "parse http request parsehttprequest"},
-		{"max_tokens", "max tokens maxtokens"},
-		{"use --dry-run now", "use dry run now dryrun"},
-		{"foo.bar/baz.go", "foo bar baz go foobar bazgo foobarbazgo"},
-		{"std::vector", "std vector stdvector"},
-		{"end. Next", "end next"},
-		{"userIDs of HTTPServer", "user ids of http server userids httpserver"},
-		{"sha256 v1.2.3", "sha256 v1 2 3 v123"},
-		{"naïve café", "naïve café"},
-		{"検索する", "検索 索す する る"},
-		{"go言語", "go 言語 語"},
-		{"__init__", "init"},
-		{"\xff\xfe bad", "bad"},
-	} {
-		if got := strings.TrimSpace(Tokens(tt.in)); got != tt.want {
-			t.Errorf("Tokens(%q) = %q, want %q", tt.in, got, tt.want)
-		}
-	}
-}
 
 func TestParse(t *testing.T) {
 	for _, tt := range []struct {
@@ -67,109 +42,213 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// list is an index of a few texts without stemming and measure: an entry's score is the number of terms it has.
-type list []memory.Entry
+// source is entries behind an index in memory.
+type source struct {
+	entries []memory.Entry
+	x       *index.Index
+}
 
-func (l list) Match(_ context.Context, q memory.Query, terms [][]string, all bool) ([]memory.Hit, error) {
-	var out []memory.Hit
-	for _, e := range l {
-		tokens := " " + Tokens(e.Text+"\n"+string(e.ToolInput))
-		n := 0
-		for _, alternatives := range terms {
-			if slices.ContainsFunc(alternatives, func(a string) bool {
-				if start, ok := strings.CutSuffix(a, "*"); ok {
-					return strings.Contains(tokens, " "+start)
-				}
-				return strings.Contains(tokens, " "+a+" ")
-			}) {
-				n++
-			}
+func newSource(t testing.TB, entries ...memory.Entry) source {
+	t.Helper()
+	b := index.NewBuilder(Stem)
+	sessions := map[string]uint32{}
+	for i, e := range entries {
+		if _, ok := sessions[e.SessionID]; !ok {
+			sessions[e.SessionID] = uint32(len(sessions))
 		}
-		if len(terms) == 0 || n == len(terms) || (n > 0 && !all) {
-			out = append(out, memory.Hit{Entry: e, Score: float64(n)})
+		b.Add(index.Doc{Seq: int64(i), Session: sessions[e.SessionID], Time: e.Time.UnixMilli()})
+		Document(e, b.Word)
+	}
+	x, err := index.Open([]index.Input{{Source: b.Segment()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source{entries, x}
+}
+
+func (s source) Find(_ context.Context, q memory.Query, x index.Query) (entries []memory.Entry, hits []index.Hit, err error) {
+	if !q.Since.IsZero() {
+		x.Since = q.Since.UnixMilli()
+	}
+	if !q.Until.IsZero() {
+		x.Until = q.Until.UnixMilli()
+	}
+	hits, err = s.x.Search(x)
+	for _, h := range hits {
+		entries = append(entries, s.entries[h.Seq])
+	}
+	return entries, hits, err
+}
+
+func (s source) Words(_ context.Context, word string, near bool, limit int) ([]index.WordCount, error) {
+	if near {
+		return s.x.Close(word, limit)
+	}
+	return s.x.Starting(word, limit)
+}
+
+func (s source) Newest(_ context.Context, q memory.Query) (hits []memory.Hit, err error) {
+	for _, e := range slices.Backward(s.entries) {
+		if (q.Since.IsZero() || !e.Time.Before(q.Since)) && (q.Until.IsZero() || e.Time.Before(q.Until)) && (q.Kind == "" || q.Kind == e.Kind) {
+			hits = append(hits, memory.Hit{Entry: e})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b memory.Hit) int { return int(b.Score - a.Score) })
-	return out[:min(len(out), q.Limit)], nil
+	return hits[:min(len(hits), q.Limit)], nil
 }
 
 func at(id, session string, kind memory.Kind, second int, text string) memory.Entry {
 	return memory.Entry{ID: id, SessionID: session, Kind: kind, Text: text, Time: time.Unix(int64(second), 0)}
 }
 
-func run(t *testing.T, idx Index, q memory.Query) []string {
+var noon = time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
+
+func find(t *testing.T, src Source, text string, explain bool) Answer {
 	t.Helper()
-	hits, err := Run(t.Context(), idx, q, false)
+	a, err := Find(t.Context(), src, Question{Query: memory.Query{Text: text}, Now: noon, Explain: explain}, Standard)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return a
+}
+
+func hitIDs(a Answer) []string {
 	out := []string{}
-	for _, h := range hits {
+	for _, h := range a.Hits {
 		out = append(out, h.ID)
 	}
 	return out
 }
 
-func TestRun(t *testing.T) {
+// turns numbers the turns of entries: each prompt begins one.
+func turns(entries ...memory.Entry) []memory.Entry {
+	n := map[string]int{}
+	for i := range entries {
+		if e := &entries[i]; e.Kind == memory.KindPrompt {
+			n[e.SessionID]++
+		}
+		entries[i].Turn = n[entries[i].SessionID]
+	}
+	return entries
+}
+
+func TestFind(t *testing.T) {
 	call := at("call", "s3", memory.KindToolCall, 5, "")
 	call.Tool, call.ToolInput = "bash", json.RawMessage(`{"command":"make lint"}`)
 	result := at("result", "s3", memory.KindToolResult, 6, "no findings of lint")
 	result.Tool, result.ToolInput = call.Tool, call.ToolInput
-	idx := list{
+	gone := at("gone", "s6", memory.KindPrompt, 12, "zebra crossing")
+	gone.Withdrawn = true
+	src := newSource(t, turns(
 		at("start", "s1", memory.KindSessionStart, 1, "rotate the signing key"),
 		at("prompt", "s1", memory.KindPrompt, 2, "rotate the signing key"),
 		at("other", "s2", memory.KindPrompt, 3, "rotate the signing key"),
-		at("part", "s2", memory.KindResponse, 4, "rotate rotate rotate logs"),
-		at("ident", "s2", memory.KindResponse, 4, "see parseHTTPRequest in foo.bar/baz.go, use --dry-run"),
+		at("part", "s2b", memory.KindResponse, 4, "rotate rotate rotate logs"),
+		at("ident", "s2c", memory.KindResponse, 4, "see parseHTTPRequest in foo.bar/baz.go, use --dry-run"),
 		call, result,
-	}
+		at("note", "s4", memory.KindNote, 7, "giraffes eat acacia"),
+		at("giraffe", "s5", memory.KindPrompt, 8, "giraffes giraffes acacia acacia eat"),
+		at("cjk", "s7", memory.KindResponse, 9, "設定ファイルを検索する"),
+		at("bill", "s8", memory.KindResponse, 10, "the invoice was sent twice"),
+		gone, at("zebra", "s9", memory.KindPrompt, 13, "zebra stripes"),
+	)...)
 	for _, tt := range []struct {
-		name string
-		q    memory.Query
-		want []string
+		name, text string
+		want       []string
 	}{
-		{"all words first, one of two that say the same, newer first", memory.Query{Text: "rotate the signing key"}, []string{"other", "prompt", "part"}},
-		{"limit", memory.Query{Text: "rotate the signing key", Limit: 1}, []string{"other"}},
-		{"identifier by part", memory.Query{Text: "http request"}, []string{"ident"}},
-		{"identifier in another spelling", memory.Query{Text: "parse_http_request"}, []string{"ident"}},
-		{"file", memory.Query{Text: "baz.go"}, []string{"ident"}},
-		{"path", memory.Query{Text: "foo.bar/baz.go"}, []string{"ident"}},
-		{"flag", memory.Query{Text: "--dry-run"}, []string{"ident"}},
-		{"phrase", memory.Query{Text: `"signing key"`}, []string{"other", "prompt"}},
-		{"phrase in another order", memory.Query{Text: `"key signing"`}, []string{}},
-		{"call and result", memory.Query{Text: "make lint"}, []string{"result"}},
-		{"beginning of a word", memory.Query{Text: "signi"}, []string{"other", "prompt"}},
-		{"marks only", memory.Query{Text: "?! ()"}, []string{}},
-		{"nothing such", memory.Query{Text: "xylophone"}, []string{}},
+		{"one of two that say the same; what stands beside it lifts it", "rotate the signing key", []string{"prompt", "other", "part"}},
+		{"identifier by part", "http request", []string{"ident"}},
+		{"identifier in another spelling", "parse_http_request", []string{"ident"}},
+		{"file", "baz.go", []string{"ident"}},
+		{"path", "foo.bar/baz.go", []string{"ident"}},
+		{"flag", "--dry-run", []string{"ident"}},
+		{"phrase", `"signing key"`, []string{"prompt", "other"}},
+		{"phrase in another order", `"key signing"`, []string{}},
+		{"call and result are one turn", "make lint", []string{"result"}},
+		{"beginning of a word", "signi", []string{"prompt", "other"}},
+		{"a slip", "singing", []string{"prompt", "other"}},
+		{"a note with all words comes first", "giraffes acacia", []string{"note", "giraffe"}},
+		{"two characters", "検索", []string{"cjk"}},
+		{"one character at the end", "索", []string{"cjk"}},
+		{"another word for it, where nothing has the word", "bill", []string{"bill"}},
+		{"what was taken back comes later", "zebra", []string{"zebra", "gone"}},
+		{"marks only", "?! ()", []string{}},
+		{"nothing such", "xylophone", []string{}},
 	} {
-		if diff := cmp.Diff(tt.want, run(t, idx, tt.q)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		if diff := cmp.Diff(tt.want, hitIDs(find(t, src, tt.text, false))); diff != "" {
+			t.Errorf("%s: %q (-want +got):\n%s", tt.name, tt.text, diff)
 		}
 	}
-	if got := run(t, idx, memory.Query{}); len(got) != 5 {
-		t.Errorf("an empty query = %v, want all but the folded", got)
+	if got := hitIDs(find(t, src, "", false)); len(got) != 13 || got[0] != "zebra" {
+		t.Errorf("an empty query = %v, want all, the newest first", got)
+	}
+}
+
+func TestFindTime(t *testing.T) {
+	day := func(id, session string, back int, text string) memory.Entry {
+		e := at(id, session, memory.KindPrompt, 0, text)
+		e.Time = noon.AddDate(0, 0, -back)
+		return e
+	}
+	src := newSource(t, turns(
+		day("old", "s1", 40, "coupon table"), day("release", "s2", 10, "git tag v2.0 release"), day("week", "s3", 5, "coupon index"), day("yesterday", "s4", 1, "login page"),
+	)...)
+	for _, tt := range []struct {
+		text string
+		want []string
+	}{
+		{"coupon", []string{"week", "old"}},
+		{"coupon in the last 7 days", []string{"week", "yesterday"}},
+		{"what did I do yesterday", []string{"yesterday"}},
+		{"coupon before the release", []string{"old"}},
+		{"coupon since the release", []string{"week", "yesterday", "release"}},
+	} {
+		if diff := cmp.Diff(tt.want, hitIDs(find(t, src, tt.text, false))); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
+		}
+	}
+}
+
+// What the user took back stands behind what counts, also where both say the same.
+func TestWithdrawnComesLater(t *testing.T) {
+	gone := at("gone", "s1", memory.KindPrompt, 9, "rotate the signing key")
+	gone.Withdrawn = true
+	same := at("same", "s3", memory.KindPrompt, 9, "rotate the key")
+	same.Withdrawn = true
+	call, result := at("call", "s4", memory.KindToolCall, 5, ""), at("result", "s4", memory.KindToolResult, 4, "done")
+	call.Tool, call.ToolInput = "bash", json.RawMessage(`{"command":"lint"}`)
+	result.Tool, result.ToolInput, result.Withdrawn = call.Tool, call.ToolInput, true
+	again := at("again", "s3", memory.KindPrompt, 10, "rotate the key")
+	src := newSource(t, gone, at("stays", "s2", memory.KindResponse, 2, "the signing key: rotate it"), same, again, call, result)
+	if got := hitIDs(find(t, src, "rotate signing key", false)); len(got) < 3 || got[0] != "stays" {
+		t.Errorf("found %v, want stays first", got)
+	}
+	if diff := cmp.Diff([]string{"again"}, hitIDs(find(t, src, `"rotate the key"`, false))); diff != "" {
+		t.Errorf("of two that say the same (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"call"}, hitIDs(find(t, src, "lint", false))); diff != "" {
+		t.Errorf("a call whose result was withdrawn (-want +got):\n%s", diff)
 	}
 }
 
 func TestScoresFallAndReasonsAreGiven(t *testing.T) {
-	idx := list{at("a", "s", memory.KindToolResult, 1, "key of signing"), at("b", "s", memory.KindNote, 2, "a key"), at("c", "s", memory.KindPrompt, 3, "the signing of it")}
-	hits, err := Run(t.Context(), idx, memory.Query{Text: "signing key"}, true)
-	if err != nil {
-		t.Fatal(err)
+	src := newSource(t, at("a", "s1", memory.KindPrompt, 1, "the signing key"), at("b", "s2", memory.KindPrompt, 2, "a key"), at("c", "s3", memory.KindPrompt, 3, "signing of xylophones"))
+	a := find(t, src, "signing key xylophon qqqq", true)
+	if len(a.Hits) != 3 {
+		t.Fatalf("hits = %+v", a.Hits)
 	}
-	if len(hits) != 3 || hits[0].ID != "a" {
-		t.Fatalf("hits = %+v", hits)
-	}
-	for i, h := range hits {
-		if i > 0 && h.Score > hits[i-1].Score {
-			t.Errorf("score of %s is above that of %s", h.ID, hits[i-1].ID)
+	for i, h := range a.Hits {
+		if i > 0 && h.Score > a.Hits[i-1].Score {
+			t.Errorf("score of %s is above that of %s", h.ID, a.Hits[i-1].ID)
+		}
+		if len(h.Reasons) == 0 || !strings.HasPrefix(h.Reasons[0], "bm25 ") {
+			t.Errorf("reasons of %s: %q", h.ID, h.Reasons)
 		}
 	}
-	if diff := cmp.Diff([]string{"all words", "found: signing, key", "score: bm25 2.00"}, hits[0].Reasons); diff != "" {
-		t.Errorf("reasons (-want +got):\n%s", diff)
-	}
-	if hits[1].Reasons[0] != "some words" {
-		t.Errorf("reasons of %s = %v", hits[1].ID, hits[1].Reasons)
+	steps := strings.Join(a.Steps, "\n")
+	for _, want := range []string{`"qqqq" is not known`, "candidates for"} {
+		if !strings.Contains(steps, want) {
+			t.Errorf("no %q in the steps:\n%s", want, steps)
+		}
 	}
 }
 
@@ -201,19 +280,16 @@ func FuzzWordsAreFound(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		tokens := " " + Tokens(s)
+		kept := map[string]bool{}
+		Words(s, func(w []byte) { kept[string(w)] = true })
 		words(s, func(w word) {
 			if w.start < 0 || w.end > len(s) || w.start >= w.end || len(w.parts) == 0 {
 				t.Fatalf("word %+v of %q", w, s)
 			}
-			term := single(s[w.start:w.end], w)
-			if !slices.ContainsFunc(term.alternatives, func(a string) bool {
-				if start, ok := strings.CutSuffix(a, "*"); ok {
-					return strings.Contains(tokens, " "+start)
+			for _, p := range w.parts {
+				if !kept[p] {
+					t.Errorf("%q of %q is not in the index", p, s)
 				}
-				return strings.Contains(tokens, " "+a+" ")
-			}) {
-				t.Errorf("%q is not found in %q", term.alternatives, tokens)
 			}
 		})
 		for _, term := range parse(s) {
@@ -227,20 +303,10 @@ func FuzzWordsAreFound(f *testing.F) {
 	})
 }
 
-func BenchmarkTokens(b *testing.B) {
+func BenchmarkWords(b *testing.B) {
 	text := strings.Repeat("func parseHTTPRequest(max_tokens int) error { return fmt.Errorf(\"foo.bar/baz.go: %w\", err) }\n", 1000)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		Tokens(text)
-	}
-}
-
-func BenchmarkRank(b *testing.B) {
-	hits := make([]memory.Hit, 300)
-	for i := range hits {
-		hits[i] = memory.Hit{Entry: at(fmt.Sprint(i), fmt.Sprint(i%100), memory.KindPrompt, i, fmt.Sprint("text ", i)), Score: float64(i % 37)}
-	}
-	for b.Loop() {
-		rank(hits, nil, false, nil)
+		Words(text, func([]byte) {})
 	}
 }

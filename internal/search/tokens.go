@@ -6,35 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// Tokens turns a text into the words that an index keeps: first every part of every word in order ("parse http
-// request max tokens"), so that phrases can be found, then the compound words whole and without their marks
-// ("parsehttprequest maxtokens"), so that one spelling of an identifier finds the others.
-func Tokens(text string) string {
-	var b strings.Builder
-	b.Grow(len(text) + len(text)/4)
-	var wholes []string
-	words(text, func(w word) {
-		for _, p := range w.parts {
-			b.WriteString(p)
-			b.WriteByte(' ')
-		}
-		if w.script {
-			// The last character alone, so that a query of one character finds it as the start of a pair.
-			last := []rune(w.parts[len(w.parts)-1])
-			if len(last) > 1 {
-				b.WriteString(string(last[len(last)-1:]))
-				b.WriteByte(' ')
-			}
-		}
-		wholes = append(wholes, w.wholes...)
-	})
-	for _, w := range wholes {
-		b.WriteString(w)
-		b.WriteByte(' ')
-	}
-	return b.String()
-}
-
 // word is one run of characters without a space, as a person would point at it: parseHTTPRequest, --dry-run, foo.bar/baz.go.
 type word struct {
 	start, end int      // bytes in the text

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/copilot-mem/copilot-mem/internal/memory"
@@ -34,7 +33,7 @@ func (db *DB) addAs(ctx context.Context, sessions []memory.Session, entries []me
 	ordered := slices.Clone(entries)
 	slices.SortStableFunc(ordered, func(a, b memory.Entry) int { return a.Time.Compare(b.Time) })
 	err = db.write(ctx, func(tx *sql.Tx) error {
-		w := &writer{ctx: ctx, tx: tx, tokens: db.tokens, exact: exact, oldest: map[string]int64{}, at: map[int64]int{}, projects: map[string]string{}}
+		w := &writer{ctx: ctx, tx: tx, db: db, exact: exact, changed: map[string]*changed{}, waits: map[int64]bool{}, projects: map[string]string{}}
 		defer w.close()
 		if err := w.add(sessions, ordered); err != nil {
 			return err
@@ -55,22 +54,25 @@ func (db *DB) addAs(ctx context.Context, sessions []memory.Session, entries []me
 type writer struct {
 	ctx               context.Context //nolint:containedctx // lives as long as one call of Add
 	tx                *sql.Tx
-	tokens            func(string) string
+	db                *DB
 	stmts             []*sql.Stmt
 	tombs             *tombstones
 	merge             *merger
 	exact             bool // only an equal id makes two entries one
 	added, duplicates int
 	merged            int
-	rows              []row             // not yet in the index
-	at                map[int64]int     // seq → index in rows
-	oldest            map[string]int64  // session → time of its first new entry
-	projects          map[string]string // answers of project
+	fresh             []int64             // rows that are not yet in the index
+	waits             map[int64]bool      // the same
+	stale             []int64             // rows that the index has in an older form
+	changed           map[string]*changed // by session
+	projects          map[string]string   // answers of project
 }
 
-type row struct {
-	seq   int64
-	entry *memory.Entry
+// changed is what a transaction did to the entries of a session.
+type changed struct {
+	oldest           int64 // time from which on turns have to be counted again; [math.MaxInt64]: none
+	entries, prompts int   // so many more
+	bounds           bool  // the last start, prompt or end may be another
 }
 
 func (w *writer) close() {
@@ -129,10 +131,6 @@ func (w *writer) add(sessions []memory.Session, entries []memory.Entry) (err err
 	if err != nil {
 		return err
 	}
-	index, err := w.prepare("INSERT INTO entry_index (rowid, text, input) VALUES (?, ?, ?)")
-	if err != nil {
-		return err
-	}
 	for i := range entries {
 		e := &entries[i]
 		project, err := w.project(cmp.Or(e.Project, byID[e.SessionID].Project))
@@ -162,11 +160,13 @@ func (w *writer) add(sessions []memory.Session, entries []memory.Entry) (err err
 			return err
 		}
 	}
-	// Together: between other statements FTS5 writes each row out by itself, at less than half the speed.
-	for _, r := range w.rows {
-		if _, err := index.ExecContext(w.ctx, r.seq, w.tokens(r.entry.Text), w.tokens(inputText(*r.entry))); err != nil {
+	if len(w.stale) > 0 {
+		if err := w.db.unindex(w.ctx, w.tx, w.stale, false); err != nil {
 			return err
 		}
+	}
+	if err := w.db.indexRows(w.ctx, w.tx, w.fresh); err != nil {
+		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(known)) {
 		if !known[id] {
@@ -218,6 +218,9 @@ func (w *writer) putSession(stmt *sql.Stmt, s memory.Session) error {
 	} else if gone {
 		s.Title = ""
 	}
+	if !s.EndedAt.IsZero() {
+		w.of(s.ID).bounds = true
+	}
 	_, err = stmt.ExecContext(w.ctx, s.ID, project, s.Cwd, s.Branch, cmp.Or(s.Client, "copilot"),
 		millis(s.StartedAt), millis(s.EndedAt), s.EndReason, s.TranscriptPath, s.Title, s.Model, s.HeadCommit)
 	return err
@@ -260,56 +263,96 @@ func (w *writer) insert(stmt *sql.Stmt, e *memory.Entry) error {
 		return err
 	}
 	w.added++
-	w.touched(e.SessionID, at)
-	w.index(seq, e)
+	w.of(e.SessionID).entries++
+	w.touched(e.SessionID, at, "", e.Kind)
+	w.index(seq)
 	return nil
 }
 
 // index puts a row into the index at the end of the transaction.
-func (w *writer) index(seq int64, e *memory.Entry) {
-	if i, ok := w.at[seq]; ok {
-		w.rows[i].entry = e
-		return
-	}
-	w.at[seq] = len(w.rows)
-	w.rows = append(w.rows, row{seq, e})
-}
-
-// touched remembers from when on the turns of a session have to be counted again.
-func (w *writer) touched(session string, at int64) {
-	if t, ok := w.oldest[session]; !ok || at < t {
-		w.oldest[session] = at
+func (w *writer) index(seq int64) {
+	if !w.waits[seq] {
+		w.waits[seq] = true
+		w.fresh = append(w.fresh, seq)
 	}
 }
 
-// total works out what a session's row says of its entries. Turns before the first new entry stand.
+// of is what has changed in a session so far.
+func (w *writer) of(session string) *changed {
+	c := w.changed[session]
+	if c == nil {
+		c = &changed{oldest: math.MaxInt64}
+		w.changed[session] = c
+	}
+	return c
+}
+
+// touched notes that an entry at a time became one of another kind, or a new one.
+func (w *writer) touched(session string, at int64, was, is memory.Kind) {
+	c := w.of(session)
+	c.oldest = min(c.oldest, at)
+	c.prompts += isPrompt(is) - isPrompt(was)
+	c.bounds = c.bounds || bounding(is) || bounding(was)
+}
+
+func isPrompt(k memory.Kind) int {
+	if k == memory.KindPrompt {
+		return 1
+	}
+	return 0
+}
+
+// bounding reports whether an entry can say that a session is open, or over.
+func bounding(k memory.Kind) bool {
+	return k == memory.KindPrompt || k == memory.KindSessionStart || k == memory.KindSessionEnd
+}
+
+// total works out what a session's row says of its entries, from what it said and what has changed: a session may have
+// more entries than can be counted for each batch of them. Turns before the first new entry stand.
 func (w *writer) total(id string) error {
-	if from, ok := w.oldest[id]; ok {
+	c := w.of(id)
+	if c.oldest < math.MaxInt64 {
 		if _, err := w.tx.ExecContext(w.ctx, `
 WITH t AS (SELECT seq, sum(kind = 'prompt') OVER (ORDER BY time, seq)
-  + (SELECT count(*) FROM entries WHERE session_id = ?1 AND time < ?2 AND kind = 'prompt') AS turn FROM entries WHERE session_id = ?1 AND time >= ?2)
-UPDATE entries SET turn = t.turn FROM t WHERE entries.seq = t.seq AND entries.turn <> t.turn`, id, from); err != nil {
+  + coalesce((SELECT turn FROM entries WHERE session_id = ?1 AND time < ?2 ORDER BY time DESC, seq DESC LIMIT 1), 0) AS turn
+  FROM entries WHERE session_id = ?1 AND time >= ?2)
+UPDATE entries SET turn = t.turn FROM t WHERE entries.seq = t.seq AND entries.turn <> t.turn`, id, c.oldest); err != nil {
 			return err
 		}
 	}
-	return totals(w.ctx, w.tx, id)
+	_, err := w.tx.ExecContext(w.ctx, `
+UPDATE sessions SET entries = entries + ?2, turns = turns + ?3, first_prompt = CASE WHEN turns + ?3 > 0 THEN `+firstPrompt+` ELSE '' END,
+  started_at = `+startedAt+` WHERE id = ?1`, id, c.entries, c.prompts)
+	if err != nil || !c.bounds {
+		return err
+	}
+	return bounds(w.ctx, w.tx, id)
 }
 
-// totals fills the sums of a session. It is open when its last start, or prompt, came after its last end.
+// Columns of the session ?1 that its entries decide. The index gives their order.
+const (
+	firstPrompt = `coalesce((SELECT iif(length(text) > 1000, substr(text, 1, 999) || '…', text) FROM entries WHERE session_id = ?1 AND kind = 'prompt' ORDER BY time, seq LIMIT 1), '')`
+	startedAt   = `coalesce((SELECT iif(sessions.started_at = 0, time, min(time, sessions.started_at)) FROM entries WHERE session_id = ?1 ORDER BY time LIMIT 1), started_at)`
+)
+
+// totals counts all entries of a session.
 func totals(ctx context.Context, tx *sql.Tx, id string) error {
 	_, err := tx.ExecContext(ctx, `
 UPDATE sessions SET
   entries = (SELECT count(*) FROM entries WHERE session_id = ?1),
   turns = (SELECT count(*) FROM entries WHERE session_id = ?1 AND kind = 'prompt'),
-  first_prompt = coalesce((SELECT iif(length(text) > 1000, substr(text, 1, 999) || '…', text) FROM entries WHERE session_id = ?1 AND kind = 'prompt' ORDER BY time, seq LIMIT 1), ''),
-  started_at = coalesce((SELECT iif(sessions.started_at = 0, min(time), min(min(time), sessions.started_at)) FROM entries WHERE session_id = ?1), started_at)
-WHERE id = ?1`, id)
+  first_prompt = `+firstPrompt+`, started_at = `+startedAt+` WHERE id = ?1`, id)
 	if err != nil {
 		return err
 	}
+	return bounds(ctx, tx, id)
+}
+
+// bounds says when a session ended. It is open when its last start, or prompt, came after its last end.
+func bounds(ctx context.Context, tx *sql.Tx, id string) error {
 	var kind, reason string
 	var at int64
-	err = tx.QueryRowContext(ctx, `
+	err := tx.QueryRowContext(ctx, `
 SELECT kind, time, result_type FROM entries WHERE session_id = ? AND kind IN ('sessionStart', 'sessionEnd', 'prompt')
 ORDER BY time DESC, seq DESC LIMIT 1`, id).Scan(&kind, &at, &reason)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -338,41 +381,4 @@ func fromMillis(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
-}
-
-// inputText is what the index knows of a tool call: the tool's name and every string, number and key of its input.
-func inputText(e memory.Entry) string {
-	var b strings.Builder
-	b.WriteString(e.Tool)
-	if len(e.ToolInput) > 0 {
-		var v any
-		if json.Unmarshal(e.ToolInput, &v) != nil {
-			b.WriteByte('\n')
-			b.Write(e.ToolInput)
-			return b.String()
-		}
-		appendText(&b, v)
-	}
-	return b.String()
-}
-
-func appendText(b *strings.Builder, v any) {
-	switch v := v.(type) {
-	case string:
-		b.WriteByte('\n')
-		b.WriteString(v)
-	case []any:
-		for _, x := range v {
-			appendText(b, x)
-		}
-	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
-			appendText(b, v[k])
-		}
-	}
 }

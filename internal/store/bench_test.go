@@ -27,7 +27,7 @@ func corpus(n int) []memory.Entry {
 
 func openTokens(tb testing.TB, path string) *DB {
 	tb.Helper()
-	db, err := Open(tb.Context(), path, Options{Tokens: search.Tokens})
+	db, err := Open(tb.Context(), path, Options{Words: search.Document, Stem: search.Stem})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -47,9 +47,9 @@ func BenchmarkSearch10k(b *testing.B) {
 	for name, text := range map[string]string{"seldom": "w8035 w20044", "usual": "w100 w316 w4002", "frequent": "w0 w1 w2 w3"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				hits, err := search.Run(b.Context(), db, memory.Query{Text: text, Project: "acme/app"}, false)
-				if err != nil || len(hits) == 0 {
-					b.Fatal(len(hits), err)
+				a, err := search.Find(b.Context(), db, search.Question{Query: memory.Query{Text: text, Project: "acme/app"}}, search.Standard)
+				if err != nil || len(a.Hits) == 0 {
+					b.Fatal(len(a.Hits), err)
 				}
 			}
 		})

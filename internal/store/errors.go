@@ -32,6 +32,36 @@ func (e *DamagedError) Hint() string {
 	return "run `copilot-mem repair`: it keeps what can be read, and takes the rest from backups and transcripts; new events wait meanwhile"
 }
 
+// DiskError says that the system does not let the store's file be used.
+type DiskError struct {
+	Path string
+	Code int // of SQLite
+	Err  error
+}
+
+func (e *DiskError) Error() string {
+	switch e.Code {
+	case codeFull:
+		return e.Path + ": no space is left on the disk"
+	case codeReadOnly:
+		return e.Path + ": the file or its folder is not writable"
+	case codeCantOpen:
+		return e.Path + ": the file or its folder cannot be opened"
+	}
+	return e.Path + ": " + e.Err.Error()
+}
+
+// Unwrap returns what SQLite said.
+func (e *DiskError) Unwrap() error { return e.Err }
+
+// Hint says what to do.
+func (e *DiskError) Hint() string {
+	if e.Code == codeFull || e.Code == codeIO {
+		return "free some space there, and do it again: what the store had is unharmed"
+	}
+	return "make the file and its folder yours and writable, or choose another folder with COPILOT_MEM_HOME"
+}
+
 // NotFoundError says that no id starts with Prefix.
 type NotFoundError struct{ What, Prefix string }
 
@@ -63,9 +93,14 @@ func (db *DB) explain(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if code := primaryCode(err); code == codeCorrupt || code == codeNotADB {
+	switch code := primaryCode(err); code {
+	case codeCorrupt, codeNotADB:
 		if _, ok := errors.AsType[*DamagedError](err); !ok {
 			err = &DamagedError{db.path, err}
+		}
+	case codeFull, codeReadOnly, codeCantOpen, codeIO:
+		if _, ok := errors.AsType[*DiskError](err); !ok {
+			err = &DiskError{db.path, code, err}
 		}
 	}
 	return fmt.Errorf("%s: %w", op, err)

@@ -50,7 +50,7 @@ func (db *DB) Forget(ctx context.Context, sel Selection, at time.Time, dryRun bo
 		return out, errors.New("forget: nothing is selected")
 	}
 	err := db.write(ctx, func(tx *sql.Tx) error {
-		f := &forgetter{ctx: ctx, tx: tx, sel: sel, at: at.UnixMilli(), sessions: map[string]int64{}}
+		f := &forgetter{db: db, ctx: ctx, tx: tx, sel: sel, at: at.UnixMilli(), sessions: map[string]int64{}}
 		f.out.Kinds = map[memory.Kind]int{}
 		err := f.run()
 		out = f.out
@@ -67,6 +67,7 @@ func (db *DB) Forget(ctx context.Context, sel Selection, at time.Time, dryRun bo
 
 // forgetter is one transaction of Forget.
 type forgetter struct {
+	db       *DB
 	ctx      context.Context //nolint:containedctx // lives as long as one call of Forget
 	tx       *sql.Tx
 	sel      Selection
@@ -281,21 +282,23 @@ func (f *forgetter) bury() error {
 }
 
 func (f *forgetter) deleteEntries() error {
-	for _, query := range []string{"DELETE FROM entry_index WHERE rowid = ?", "DELETE FROM entries WHERE seq = ?"} {
-		stmt, err := f.tx.PrepareContext(f.ctx, query)
-		if err != nil {
-			return err
-		}
-		for _, d := range f.doomed {
-			if _, err := stmt.ExecContext(f.ctx, d.seq); err != nil {
-				return errors.Join(err, stmt.Close())
-			}
-		}
-		if err := stmt.Close(); err != nil {
-			return err
+	seqs := make([]int64, len(f.doomed))
+	for i, d := range f.doomed {
+		seqs[i] = d.seq
+	}
+	if err := f.db.unindex(f.ctx, f.tx, seqs, true); err != nil {
+		return err
+	}
+	stmt, err := f.tx.PrepareContext(f.ctx, "DELETE FROM entries WHERE seq = ?")
+	if err != nil {
+		return err
+	}
+	for _, seq := range seqs {
+		if _, err := stmt.ExecContext(f.ctx, seq); err != nil {
+			return errors.Join(err, stmt.Close())
 		}
 	}
-	return nil
+	return errors.Join(stmt.Close(), forgetNames(f.ctx, f.tx))
 }
 
 // settle deletes the row of a session of which nothing is left, and makes that of another true again.
@@ -337,7 +340,7 @@ func (f *forgetter) settle(id string) error {
 func (f *forgetter) untitle(id string) error {
 	var before, now string
 	err := f.tx.QueryRowContext(f.ctx, `
-SELECT first_prompt, coalesce((SELECT iif(length(text) > 1000, substr(text, 1, 999) || '…', text) FROM entries WHERE session_id = ?1 AND kind = 'prompt' ORDER BY time, seq LIMIT 1), '')
+SELECT first_prompt, `+firstPrompt+`
 FROM sessions WHERE id = ?1`, id).Scan(&before, &now)
 	if err != nil || before == now {
 		return err

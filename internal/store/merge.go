@@ -13,8 +13,8 @@ import (
 // merger keeps what two sources tell of one thing in one row: a hook and the client's transcript speak of the same prompt,
 // call or result, in any order, and now and then of it twice. It has the statements that this takes in one transaction.
 type merger struct {
-	byID, counterpart, old, get, alias, update, note, reindex *sql.Stmt
-	matched                                                   map[string]bool // sessions whose rows all have a match
+	byID, counterpart, old, get, alias, update, note *sql.Stmt
+	matched                                          map[string]bool // sessions whose rows all have a match
 }
 
 func (w *writer) openMerger() (m *merger, err error) {
@@ -33,7 +33,6 @@ ORDER BY tool_input = ?6 DESC, abs(time - ?4), seq LIMIT 1`},
 		{&m.update, `UPDATE entries SET kind = ?, time = ?, tool_input = ?, result_type = ?, text = ?, agent_id = ?, truncated = ?, redacted = ?,
 call_id = ?, exit_code = ?, files = ?, model = ?, sources = ? WHERE seq = ?`},
 		{&m.note, "UPDATE entries SET match = ? WHERE seq = ?"},
-		{&m.reindex, "DELETE FROM entry_index WHERE rowid = ?"},
 	} {
 		if *p.stmt, err = w.prepare(p.query); err != nil {
 			return nil, err
@@ -153,14 +152,12 @@ func (m *merger) join(w *writer, seq int64, e *memory.Entry) error {
 		return err
 	}
 	w.merged++
-	w.touched(e.SessionID, min(old.Time.UnixMilli(), both.Time.UnixMilli()))
-	if old.Text != both.Text || string(old.ToolInput) != string(both.ToolInput) {
-		if _, isNew := w.at[seq]; !isNew {
-			if _, err := m.reindex.ExecContext(w.ctx, seq); err != nil {
-				return err
-			}
+	w.touched(e.SessionID, min(old.Time.UnixMilli(), both.Time.UnixMilli()), old.Kind, both.Kind)
+	if old.Text != both.Text || string(old.ToolInput) != string(both.ToolInput) || old.Kind != both.Kind || !old.Time.Equal(both.Time) {
+		if !w.waits[seq] {
+			w.stale = append(w.stale, seq)
 		}
-		w.index(seq, &both)
+		w.index(seq)
 	}
 	return nil
 }

@@ -85,15 +85,15 @@ func (db *DB) Sessions(ctx context.Context, q memory.Query) ([]memory.Session, e
 // candidates is how many ids an [AmbiguousError] names.
 const candidates = 8
 
-// resolve finds the one id of a table that is prefix or starts with it.
-func (db *DB) resolve(ctx context.Context, table, what, prefix string) (string, error) {
+// resolve finds the one id that is prefix or starts with it. query asks for ids that start with ?1, at most ?2 of them.
+func (db *DB) resolve(ctx context.Context, query, what, prefix string) (string, error) {
 	var ids []string
 	err := db.read(ctx, func(scan func(...any) error) error {
 		var id string
 		err := scan(&id)
 		ids = append(ids, id)
 		return err
-	}, "SELECT id FROM "+table+" WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2", prefix, candidates+1)
+	}, query, prefix, candidates+1)
 	switch {
 	case err != nil:
 		return "", err
@@ -107,7 +107,7 @@ func (db *DB) resolve(ctx context.Context, table, what, prefix string) (string, 
 
 // Session returns the session whose id is or starts with prefix; a [NotFoundError] or [AmbiguousError] otherwise.
 func (db *DB) Session(ctx context.Context, prefix string) (memory.Session, error) {
-	id, err := db.resolve(ctx, "sessions", "session", prefix)
+	id, err := db.resolve(ctx, "SELECT id FROM sessions"+startsWith, "session", prefix)
 	if err != nil {
 		return memory.Session{}, err
 	}
@@ -119,9 +119,17 @@ func (db *DB) Session(ctx context.Context, prefix string) (memory.Session, error
 	return s, err
 }
 
-// Entry returns the entry whose id is or starts with prefix; a [NotFoundError] or [AmbiguousError] otherwise.
+// startsWith gives the rows whose id starts with ?1, without looking at those behind them.
+const startsWith = " WHERE id >= ?1 AND id < ?1 || char(1114111) AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2"
+
+// startOfEntry also knows the ids that other sources gave to entries; an id that is whole decides.
+const startOfEntry = `WITH f AS (SELECT id, id AS own FROM (SELECT id FROM entries` + startsWith + `)
+  UNION ALL SELECT a.id, e.id FROM (SELECT id, seq FROM aliases` + startsWith + `) a JOIN entries e ON e.seq = a.seq)
+SELECT DISTINCT own FROM f WHERE id = ?1 OR NOT EXISTS (SELECT 1 FROM f WHERE id = ?1) ORDER BY own LIMIT ?2`
+
+// Entry returns the entry whose id, or an alias of it, is or starts with prefix; a [NotFoundError] or [AmbiguousError] otherwise.
 func (db *DB) Entry(ctx context.Context, prefix string) (memory.Entry, error) {
-	id, err := db.resolve(ctx, "entries", "entry", prefix)
+	id, err := db.resolve(ctx, startOfEntry, "entry", prefix)
 	if err != nil {
 		return memory.Entry{}, err
 	}

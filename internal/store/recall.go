@@ -3,143 +3,145 @@ package store
 import (
 	"context"
 	"database/sql"
-	"slices"
+	"errors"
 	"strings"
 	"time"
 
+	"github.com/copilot-mem/copilot-mem/internal/index"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
 
 // recallText is how many characters of a text are looked at for what an agent may be told of it.
 const recallText = 6000
 
-// Size is about how many entries there are.
-func (db *DB) Size(ctx context.Context) (n int, err error) {
-	err = db.read(ctx, func(scan func(...any) error) error { return scan(&n) }, "SELECT coalesce(max(seq), 0) FROM entries")
-	return n, err
+// said are the kinds of entries in which a person or the model speaks.
+var said = []memory.Kind{memory.KindNote, memory.KindPrompt, memory.KindResponse, memory.KindCompaction}
+
+// Touching gives the entries, the best first, that hold words of the lists, and how many entries of any project hold each
+// list's first word, of how many. Words are as the index keeps them; a list that more than common(all) entries hold is not
+// looked for. They are of other sessions than q.Session, of the main agent, of q.Kind and q.Tool, or else what was said; of
+// other branches than q.Branch only those count that every branch comes from. Texts are cut.
+func (db *DB) Touching(ctx context.Context, q memory.Query, words [][]string, common func(all int) int, limit int) (found []memory.Touched, docs []int, all int, err error) {
+	err = retry(ctx, func() error {
+		return db.snapshot(ctx, func(tx *sql.Tx) (err error) {
+			found = nil
+			p, err := openPostings(ctx, tx)
+			if err != nil {
+				return err
+			}
+			x, err := p.open()
+			if err == nil {
+				all = x.Docs()
+				var terms []index.Term
+				if terms, docs, err = countWords(x, words, common(all)); err == nil && len(terms) > 0 {
+					found, err = touching(ctx, tx, x, q, index.Query{Terms: terms, Limit: limit})
+				}
+			}
+			return errors.Join(err, p.close())
+		})
+	})
+	return found, docs, all, db.explain("read store", err)
 }
 
-// Spread counts for each term the entries, of any project, that hold one of its alternatives, up to a limit.
-func (db *DB) Spread(ctx context.Context, terms [][]string, limit int) ([]int, error) {
-	out := make([]int, len(terms))
-	stmt, err := db.sql.PrepareContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM entry_index WHERE entry_index MATCH ? LIMIT ?)")
-	if err != nil {
-		return nil, db.explain("read store", err)
-	}
-	defer func() { _ = stmt.Close() }() // read only
-	for i, t := range terms {
-		expr := expression([][]string{t}, true)
-		if expr == "" {
-			continue
+func countWords(x *index.Index, words [][]string, common int) (terms []index.Term, docs []int, err error) {
+	docs = make([]int, len(words))
+	for i, list := range words {
+		for j, w := range list {
+			n, err := x.Count(w)
+			if err != nil {
+				return nil, nil, err
+			}
+			if j == 0 || docs[i] == 0 {
+				docs[i] = n
+			}
+			if n > 0 && n <= common {
+				terms = append(terms, index.Term{Word: w, Weight: 1, Group: uint8(i)})
+			}
 		}
-		if err := retry(ctx, func() error { return stmt.QueryRowContext(ctx, expr, limit).Scan(&out[i]) }); err != nil {
-			return nil, db.explain("read store", err)
-		}
 	}
-	return out, nil
+	return terms, docs, nil
 }
 
-// Holders gives for each question the rows, newest first, that hold its term: what a person or the model said in other
-// sessions than q.Session, and the notes that hold, or what is of q.Kind. Of other branches than q.Branch only those count
-// that every branch comes from. [DB.Rows] gives the entries.
-func (db *DB) Holders(ctx context.Context, q memory.Query, asks []memory.Ask) ([][]int64, error) {
+func touching(ctx context.Context, tx *sql.Tx, x *index.Index, q memory.Query, ask index.Query) ([]memory.Touched, error) {
+	if ok, err := narrow(ctx, tx, memory.Query{Project: q.Project, Kind: q.Kind, Tool: q.Tool}, &ask); err != nil || !ok {
+		return nil, err
+	}
 	var c conditions
 	c.entries(memory.Query{Project: q.Project, Kind: q.Kind, Tool: q.Tool})
 	c.add("e.session_id <> ?", q.Session)
 	c.add("e.agent_id = ''")
 	if q.Kind == "" {
 		c.add("e.kind IN ('note', 'prompt', 'response', 'compaction')")
+		for _, k := range said {
+			err := eachNumber(ctx, tx, func(id int64) { ask.Attrs[attrKind] = append(ask.Attrs[attrKind], attr(id)) },
+				"SELECT n.id FROM names n WHERE n.class = ? AND n.name = ?", attrClasses[attrKind], string(k))
+			if err != nil {
+				return nil, err
+			}
+		}
+		if len(ask.Attrs[attrKind]) == 0 {
+			return nil, nil
+		}
 	}
 	if q.Branch != "" {
 		c.add("(e.kind = 'note' OR e.branch IN (?, 'main', 'master', ''))", q.Branch)
 	}
-	c.add("entry_index MATCH ?")
-	stmt, err := db.sql.PrepareContext(ctx, "SELECT e.seq FROM entry_index CROSS JOIN entries e ON e.seq = entry_index.rowid"+c.where()+" ORDER BY entry_index.rowid DESC LIMIT ?")
+	c.add("e.withdrawn = 0")
+	c.add(notReplaced)
+	c.add("e.seq = ?")
+	row, err := tx.PrepareContext(ctx, "SELECT "+cutColumns+" FROM entries e"+c.where())
 	if err != nil {
-		return nil, db.explain("read store", err)
+		return nil, err
 	}
-	defer func() { _ = stmt.Close() }() // read only
-	out := make([][]int64, len(asks))
-	for i, a := range asks {
-		expr := expression([][]string{a.Term}, true)
-		if expr == "" {
-			continue
+	var out []memory.Touched
+	ask.Accept = func(seq int64) (bool, error) {
+		var t memory.Touched
+		args := append([]any{recallText}, append(c.args[:len(c.args):len(c.args)], seq)...)
+		err := scanEntry(row.QueryRowContext(ctx, args...).Scan, &t.Entry)
+		if errors.Is(err, sql.ErrNoRows) {
+			return false, nil
 		}
-		if len(a.Among) > 0 {
-			expr = "(" + expression(a.Among, false) + ") AND " + expr
+		if err == nil {
+			out = append(out, t)
 		}
-		err := retry(ctx, func() error {
-			out[i] = nil
-			return numbersOf(ctx, stmt, &out[i], append(slices.Clone(c.args), expr, a.Limit)...)
-		})
-		if err != nil {
-			return nil, db.explain("read store", err)
-		}
+		return err == nil, err
+	}
+	hits, err := x.Search(ask)
+	if err := errors.Join(err, row.Close()); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Words = hits[i].Groups
 	}
 	return out, nil
 }
 
-// numbersOf reads the numbers that a statement gives.
-func numbersOf(ctx context.Context, stmt *sql.Stmt, into *[]int64, args ...any) error {
-	rows, err := stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // Err tells
-	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return err
-		}
-		*into = append(*into, n)
-	}
-	return rows.Err()
-}
-
-// Rows gives the entries of rows; not those that were withdrawn or replaced. Long texts are cut.
-func (db *DB) Rows(ctx context.Context, rows []int64) (map[int64]memory.Entry, error) {
-	out := map[int64]memory.Entry{}
-	err := db.some(ctx, func(seq int64, e memory.Entry) { out[seq] = e },
-		"e.seq IN (?"+strings.Repeat(", ?", max(len(rows)-1, 0))+") AND e.withdrawn = 0 AND "+notReplaced, numbers(rows)...)
-	return out, err
-}
-
-func numbers(rows []int64) []any {
-	if len(rows) == 0 {
-		return []any{-1}
-	}
-	out := make([]any, len(rows))
-	for i, n := range rows {
-		out[i] = n
-	}
-	return out
-}
+// cutColumns are entryColumns with the text cut to a number of characters, the first argument.
+var cutColumns = strings.Replace(entryColumns, "e.text", "substr(e.text, 1, ?)", 1)
 
 // some reads entries whose texts are cut.
-func (db *DB) some(ctx context.Context, fn func(seq int64, e memory.Entry), where string, args ...any) error {
-	columns := strings.Replace(entryColumns, "e.text", "substr(e.text, 1, ?)", 1)
+func (db *DB) some(ctx context.Context, fn func(e memory.Entry), where string, args ...any) error {
 	return db.read(ctx, func(scan func(...any) error) error {
 		var e memory.Entry
-		var seq int64
-		if err := scanEntry(scan, &e, &seq); err != nil {
+		if err := scanEntry(scan, &e); err != nil {
 			return err
 		}
-		fn(seq, e)
+		fn(e)
 		return nil
-	}, "SELECT "+columns+", e.seq FROM entries e WHERE "+where, append([]any{recallText}, args...)...)
+	}, "SELECT "+cutColumns+" FROM entries e WHERE "+where, append([]any{recallText}, args...)...)
 }
 
 // After gives what happened in a session from a time on, in order, at most limit; texts are cut at their end, but an exit
 // code is kept.
 func (db *DB) After(ctx context.Context, session string, from time.Time, limit int) (out []memory.Entry, err error) {
-	err = db.some(ctx, func(_ int64, e memory.Entry) { out = append(out, e) },
+	err = db.some(ctx, func(e memory.Entry) { out = append(out, e) },
 		"e.session_id = ? AND e.time >= ? AND e.withdrawn = 0 ORDER BY e.time, e.seq LIMIT ?", session, from.UnixMilli(), limit)
 	return out, err
 }
 
 // Last gives the last entries of a session, in order.
 func (db *DB) Last(ctx context.Context, session string, limit int) (out []memory.Entry, err error) {
-	err = db.some(ctx, func(_ int64, e memory.Entry) { out = append(out, e) },
+	err = db.some(ctx, func(e memory.Entry) { out = append(out, e) },
 		"e.session_id = ? AND e.withdrawn = 0 ORDER BY e.time DESC, e.seq DESC LIMIT ?", session, limit)
 	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
 		out[i], out[j] = out[j], out[i]
@@ -164,7 +166,7 @@ func (db *DB) Lately(ctx context.Context, q memory.Query) ([]memory.Session, err
 
 // Prompt gives the user's words at the start of a turn.
 func (db *DB) Prompt(ctx context.Context, session string, turn int) (out memory.Entry, err error) {
-	err = db.some(ctx, func(_ int64, e memory.Entry) { out = e },
+	err = db.some(ctx, func(e memory.Entry) { out = e },
 		"e.session_id = ? AND e.kind = 'prompt' AND e.turn = ? ORDER BY e.time DESC LIMIT 1", session, turn)
 	return out, err
 }

@@ -17,7 +17,7 @@ type Finding struct {
 }
 
 // exempt are columns that we make ourselves.
-var exempt = []string{"entries.id", "aliases.id", "transcripts.stamp", "meta.key"}
+var exempt = []string{"entries.id", "aliases.id", "transcripts.stamp", "meta.key", "names.class", "names.name"}
 
 // Redact puts every text of every column through clean, which returns it without secrets and how many it took out, and
 // reports where something was found. With apply it stores the cleaned texts, with their words in the index; scrub
@@ -47,6 +47,9 @@ func (db *DB) Redact(ctx context.Context, clean func(string) (string, int), appl
 		}
 		if len(found) == 0 {
 			return nil
+		}
+		if err := db.rebuild(ctx, tx); err != nil {
+			return err
 		}
 		_, err = tx.ExecContext(ctx, "INSERT OR IGNORE INTO meta (key, value) VALUES ('scrub', x'01')")
 		return err
@@ -96,7 +99,7 @@ func (db *DB) redactColumn(ctx context.Context, tx *sql.Tx, c column, clean func
 	return f, nil
 }
 
-// replaceText stores a cleaned text wherever the old one stands, and its words in the index.
+// replaceText stores a cleaned text wherever the old one stands.
 func (db *DB) replaceText(ctx context.Context, tx *sql.Tx, c column, old, text string) error {
 	if c.table != "entries" {
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("UPDATE OR REPLACE %q SET %q = ? WHERE %q = ?", c.table, c.name, c.name), text, old)
@@ -115,21 +118,6 @@ func (db *DB) replaceText(ctx context.Context, tx *sql.Tx, c column, old, text s
 		if _, err := tx.ExecContext(ctx, fmt.Sprintf("UPDATE entries SET %q = ?, redacted = redacted + ? WHERE seq = ?", c.name), text, marks, seq); err != nil {
 			return err
 		}
-		if err := db.reindex(ctx, tx, seq); err != nil {
-			return err
-		}
 	}
 	return nil
-}
-
-// reindex writes the words of one entry anew.
-func (db *DB) reindex(ctx context.Context, tx *sql.Tx, seq int64) error {
-	return eachRow(ctx, tx, "SELECT * FROM entries WHERE seq = ?", []any{seq}, func(row values) error {
-		e := row.entry()
-		if _, err := tx.ExecContext(ctx, "DELETE FROM entry_index WHERE rowid = ?", seq); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO entry_index (rowid, text, input) VALUES (?, ?, ?)", seq, db.tokens(e.Text), db.tokens(inputText(e)))
-		return err
-	})
 }

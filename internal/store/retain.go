@@ -90,7 +90,7 @@ func (db *DB) deleteBefore(ctx context.Context, at int64) (deleted int, err erro
 		return 0, err
 	}
 	err = db.write(ctx, func(tx *sql.Tx) error {
-		f := &forgetter{ctx: ctx, tx: tx, sel: Selection{Before: fromMillis(at)}, retain: true, sessions: map[string]int64{}}
+		f := &forgetter{db: db, ctx: ctx, tx: tx, sel: Selection{Before: fromMillis(at)}, retain: true, sessions: map[string]int64{}}
 		f.out.Kinds = map[memory.Kind]int{}
 		if err := f.run(); err != nil {
 			return err

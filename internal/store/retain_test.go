@@ -65,7 +65,7 @@ func TestRetainBySize(t *testing.T) {
 	if before <= limit || after > limit || after < limit/3 {
 		t.Errorf("%d bytes became %d, the limit is %d", before, after, limit)
 	}
-	left, err := db.Match(t.Context(), memory.Query{Limit: 5000}, nil, true)
+	left, err := db.Newest(t.Context(), memory.Query{Limit: 5000})
 	if err != nil || len(left) != len(all)-n || left[len(left)-1].ID != fmt.Sprint("id", n) {
 		t.Errorf("%d left, the oldest is not the one after those deleted: %v", len(left), err)
 	}

@@ -15,10 +15,7 @@ import (
 )
 
 // Salvaged counts what came out of a damaged store.
-type Salvaged struct {
-	Sessions, Entries int
-	Lost              int // entries that are there and cannot be read; more may be gone without a trace
-}
+type Salvaged struct{ Sessions, Entries int }
 
 // Salvage copies every row that can still be read from the damaged store at from into db, which is new, and makes the
 // index and all sums again. The damaged file is only read; files that SQLite lays beside it may change.
@@ -36,7 +33,7 @@ func (db *DB) Salvage(ctx context.Context, from string) (Salvaged, error) {
 	}
 	defer func() { _ = pool.Close() }() // only read
 	pool.SetMaxOpenConns(1)
-	s := &salvager{ctx: ctx, from: pool}
+	s := &salvager{ctx: ctx, from: pool, path: from}
 	err = db.write(ctx, func(tx *sql.Tx) error {
 		s.tx, s.out = tx, Salvaged{}
 		return s.run(db)
@@ -76,10 +73,12 @@ func mendHeader(path string) error {
 }
 
 type salvager struct {
-	ctx  context.Context //nolint:containedctx // lives as long as one call of Salvage
-	from *sql.DB
-	tx   *sql.Tx
-	out  Salvaged
+	ctx   context.Context //nolint:containedctx // lives as long as one call of Salvage
+	from  *sql.DB
+	path  string
+	tx    *sql.Tx
+	out   Salvaged
+	blind bool // something could not be read by way of the list of tables
 }
 
 func (s *salvager) run(db *DB) error {
@@ -87,11 +86,17 @@ func (s *salvager) run(db *DB) error {
 		return err
 	}
 	// The damaged store's key comes with its tombstones.
-	for _, t := range []struct{ table, key string }{
-		{"meta", "key"}, {"tombstones", ""}, {"forgotten_texts", "hash"}, {"project_aliases", "name"}, {"project_marks", "mark"},
-		{"transcripts", "path"}, {"sessions", "rowid"}, {"entries", "seq"}, {"aliases", "id"},
+	for _, name := range []string{
+		"meta", "tombstones", "forgotten_texts", "project_aliases", "project_marks", "transcripts", "sessions", "entries", "aliases",
 	} {
-		if err := s.table(t.table, t.key); err != nil {
+		if err := s.table(name); err != nil {
+			return err
+		}
+	}
+	if s.blind {
+		// What cannot be moved out of the log cannot be read from it either.
+		_, _ = s.from.ExecContext(s.ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+		if err := s.fromLeaves(s.path); err != nil {
 			return err
 		}
 	}
@@ -112,21 +117,15 @@ SELECT session_id, max(project), max(cwd), max(branch), 'copilot', min(time), 0,
 
 // rebuild makes the index and the sums of all sessions.
 func (s *salvager) rebuild(db *DB) error {
-	var seqs []int64
-	err := eachRow(s.ctx, s.tx, "SELECT seq FROM entries ORDER BY seq", nil, func(row values) error {
-		seqs = append(seqs, row.number("seq"))
-		return nil
-	})
-	if err != nil {
+	var entries int
+	if err := s.tx.QueryRowContext(s.ctx, "SELECT count(*) FROM entries").Scan(&entries); err != nil {
 		return err
 	}
-	for _, seq := range seqs {
-		if err := db.reindex(s.ctx, s.tx, seq); err != nil {
-			return err
-		}
+	if err := db.rebuild(s.ctx, s.tx); err != nil {
+		return err
 	}
 	var ids []string
-	err = eachRow(s.ctx, s.tx, "SELECT id FROM sessions", nil, func(row values) error {
+	err := eachRow(s.ctx, s.tx, "SELECT id FROM sessions", nil, func(row values) error {
 		ids = append(ids, row.text("id"))
 		return nil
 	})
@@ -141,84 +140,63 @@ func (s *salvager) rebuild(db *DB) error {
 			return err
 		}
 	}
-	s.out.Sessions, s.out.Entries = len(ids), len(seqs)
+	// Pages that were not in use any more may have shown what was forgotten.
+	f := &forgetter{db: db, ctx: s.ctx, tx: s.tx, retain: true, sessions: map[string]int64{}}
+	f.out.Kinds = map[memory.Kind]int{}
+	if err := f.sweep(); err != nil {
+		return err
+	}
+	s.out.Sessions, s.out.Entries = len(ids)-len(f.out.Sessions), entries-f.out.Entries
 	return nil
 }
 
-// table copies a table from its beginning and from its end up to where it cannot be read, and looks for each row between.
-// What the damaged store does not have, or cannot say, is no error.
-func (s *salvager) table(name, key string) error {
+// table copies the rows of a table up to the first that cannot be read; then the leaves of the file have to be looked at
+// one by one. What the damaged store does not have is no error.
+func (s *salvager) table(name string) error {
 	into, err := tableColumns(s.ctx, s.tx, name)
 	if err != nil {
 		return err
 	}
 	here, err := tableColumns(s.ctx, s.from, name)
 	if err != nil || len(here) == 0 {
-		return nil //nolint:nilerr // its schema cannot be read: nothing of it can be
-	}
-	var columns []string
-	for _, c := range into {
-		if slices.Contains(here, c) {
-			columns = append(columns, `"`+c+`"`)
-		}
-	}
-	list := strings.Join(columns, ", ")
-	insert := fmt.Sprintf("INSERT OR REPLACE INTO %q (%s) VALUES (?%s)", name, list, strings.Repeat(", ?", len(columns)-1))
-	if key == "" {
-		_ = s.scan(fmt.Sprintf("SELECT 0, %s FROM %q", list, name), insert, nil) // what was read is kept
+		s.blind = s.blind || err != nil || name == "entries" || name == "sessions"
 		return s.ctx.Err()
 	}
-	var low, high any
-	if s.scan(fmt.Sprintf("SELECT %q, %s FROM %q ORDER BY %q", key, list, name, key), insert, &low) == nil {
+	columns := slices.DeleteFunc(into, func(c string) bool { return !slices.Contains(here, c) })
+	rows, err := s.from.QueryContext(s.ctx, fmt.Sprintf("SELECT %s FROM %q NOT INDEXED", strings.Join(columns, ", "), name))
+	if err != nil {
+		s.blind = true
 		return s.ctx.Err()
 	}
-	_ = s.scan(fmt.Sprintf("SELECT %q, %s FROM %q ORDER BY %q DESC", key, list, name, key), insert, &high)
-	from, isNumber := low.(int64)
-	to, toNumber := high.(int64)
-	if isNumber && !toNumber || low == nil && toNumber { // one end is lost: look as far as the other can tell
-		from, to, isNumber, toNumber = min(from, to), max(from, to)+probeBeyond, true, true
+	defer func() { _ = rows.Close() }() // Err tells
+	row, at := make([]any, len(columns)), make([]any, len(columns))
+	for i := range at {
+		at[i] = &row[i]
 	}
-	if isNumber && toNumber {
-		for k := from + 1; k < to && s.ctx.Err() == nil; k++ {
-			if s.scan(fmt.Sprintf("SELECT %q, %s FROM %q WHERE %q = %d", key, list, name, key, k), insert, nil) != nil && name == "entries" {
-				s.out.Lost++
-			}
+	for rows.Next() {
+		if err := rows.Scan(at...); err != nil {
+			return err
+		}
+		if err := s.insert(name, columns, row, "REPLACE"); err != nil {
+			return err
 		}
 	}
+	s.blind = s.blind || rows.Err() != nil
 	return s.ctx.Err()
 }
 
-// probeBeyond is how many rows are looked for one by one where the end of a table is lost.
-const probeBeyond = 100_000
-
-// scan copies rows, whose first column is their key, until one cannot be read.
-func (s *salvager) scan(query, insert string, last *any) error {
-	rows, err := s.from.QueryContext(s.ctx, query)
-	if err != nil {
+// insert takes a row, unless it only looks like one of ours.
+func (s *salvager) insert(table string, columns []string, row []any, conflict string) error {
+	if _, err := s.tx.ExecContext(s.ctx, "SAVEPOINT salvaged"); err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // Err tells
-	columns, err := rows.Columns()
-	if err != nil {
-		return err
+	_, err := s.tx.ExecContext(s.ctx, fmt.Sprintf("INSERT OR %s INTO %q (%s) VALUES (?%s)", conflict, table, strings.Join(columns, ", "),
+		strings.Repeat(", ?", len(row)-1)), row...)
+	if err != nil && s.ctx.Err() == nil {
+		_, err = s.tx.ExecContext(s.ctx, "ROLLBACK TO salvaged")
 	}
-	row, into := make([]any, len(columns)), make([]any, len(columns))
-	for i := range into {
-		into[i] = &row[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
-		if last != nil {
-			*last = row[0]
-		}
-		// A row that SQLite reads may still be no row of ours.
-		if _, err := s.tx.ExecContext(s.ctx, insert, row[1:]...); err != nil && strings.HasPrefix(insert, `INSERT OR REPLACE INTO "entries"`) {
-			s.out.Lost++
-		}
-	}
-	return rows.Err()
+	_, release := s.tx.ExecContext(s.ctx, "RELEASE salvaged")
+	return errors.Join(err, release)
 }
 
 func tableColumns(ctx context.Context, q interface {

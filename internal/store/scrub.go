@@ -9,23 +9,17 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
 
-// Scrub takes what was deleted out of the file: deleting a row of the index only marks it, and pages keep the bytes of
-// rows that moved. It rewrites the whole file, and does nothing where nothing was deleted since the last time.
+// Scrub takes what was deleted out of the file: pages keep the bytes of rows that
+// moved. It rewrites the whole file, and does nothing where nothing was deleted since the last time.
 func (db *DB) Scrub(ctx context.Context) error {
 	due, err := db.flag(ctx, "scrub")
 	if err != nil || !due {
 		return err
 	}
-	err = db.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO entry_index (entry_index) VALUES ('optimize')")
+	err = retry(ctx, func() error {
+		_, err := db.sql.ExecContext(ctx, "VACUUM")
 		return err
 	})
-	if err == nil {
-		err = retry(ctx, func() error {
-			_, err := db.sql.ExecContext(ctx, "VACUUM")
-			return err
-		})
-	}
 	if err == nil {
 		err = db.truncateWAL(ctx)
 	}
@@ -91,7 +85,7 @@ func (db *DB) TakeTombstones(ctx context.Context, from *DB) (deleted int, err er
 		if err := all.mergeInto(ctx, tx); err != nil {
 			return err
 		}
-		f := &forgetter{ctx: ctx, tx: tx, sessions: map[string]int64{}}
+		f := &forgetter{db: db, ctx: ctx, tx: tx, sessions: map[string]int64{}}
 		f.out.Kinds = map[memory.Kind]int{}
 		if err := f.sweep(); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/search"
 )
 
-// The store is the index that package search asks for, with search's own tokens.
+// The store is the index that package search asks for, with search's own words.
 func TestSearch(t *testing.T) {
 	db := openTokens(t, filepath.Join(t.TempDir(), "memory.db"))
 	call := entry("call", "s2", memory.KindToolResult, 40, "done")
@@ -25,9 +25,9 @@ func TestSearch(t *testing.T) {
 		call,
 	)
 	for query, want := range map[string][]string{
-		"parseHTTPRequest":            {"prompt", "half"},
-		"parse http request":          {"prompt", "half"},
-		"ParseHttpRequest":            {"prompt", "half"},
+		"parseHTTPRequest":            {"prompt"},
+		"parse http request":          {"prompt"},
+		"ParseHttpRequest":            {"prompt"},
 		"max_tokens":                  {"tokens"},
 		"maxTokens":                   {"tokens"},
 		"tokens":                      {"tokens"},
@@ -43,12 +43,12 @@ func TestSearch(t *testing.T) {
 		`" OR ( NEAR/2 col:* ^ - + \`: {},
 		"nothing-like-this-was-said":  {},
 	} {
-		hits, err := search.Run(t.Context(), db, memory.Query{Text: query}, false)
+		a, err := search.Find(t.Context(), db, search.Question{Query: memory.Query{Text: query}}, search.Standard)
 		if err != nil {
 			t.Errorf("%s: %v", query, err)
 			continue
 		}
-		if diff := cmp.Diff(want, ids(hits)); diff != "" {
+		if diff := cmp.Diff(want, ids(a.Hits)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", query, diff)
 		}
 	}

@@ -16,8 +16,11 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"modernc.org/sqlite" // also registers the driver
+
+	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
 
 //go:embed migrations/*.sql
@@ -29,17 +32,26 @@ const (
 	patience    = time.Minute
 )
 
-// Options says how text reaches the index.
+// Options says how entries reach the index.
 type Options struct {
-	// Tokens turns a text into the words that the index keeps, separated by spaces; nil keeps the text as it is.
-	Tokens func(string) string
+	// Words calls emit with each word of an entry and what it counts; nil takes the runs of letters and digits of text and input.
+	Words func(e memory.Entry, emit func(word []byte, weight float32))
+	// Stem says how the index keeps a word; nil keeps it as it is. It is asked once for each word of a batch.
+	Stem func(string) string
+}
+
+func plainWords(e memory.Entry, emit func([]byte, float32)) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(e.Text+"\n"+inputText(e)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+		emit([]byte(w), 1)
+	}
 }
 
 // DB is an open store. Several processes may have the same file open.
 type DB struct {
-	sql    *sql.DB
-	path   string
-	tokens func(string) string
+	sql   *sql.DB
+	path  string
+	words func(memory.Entry, func([]byte, float32))
+	stem  func(string) string
 }
 
 // Open opens the store at path, makes it when there is none, and brings its schema up to date.
@@ -57,9 +69,9 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	}
 	// One connection: a second one of the same process could only wait for the first.
 	pool.SetMaxOpenConns(1)
-	db := &DB{sql: pool, path: path, tokens: o.Tokens}
-	if db.tokens == nil {
-		db.tokens = func(s string) string { return s }
+	db := &DB{sql: pool, path: path, words: o.Words, stem: o.Stem}
+	if db.words == nil {
+		db.words = plainWords
 	}
 	// Switching to WAL answers SQLITE_BUSY without waiting when another process switches too.
 	if err := retry(ctx, func() error { return db.migrate(ctx) }); err != nil {
@@ -137,7 +149,10 @@ func fileURI(path string, query ...string) (string, error) {
 }
 
 // steps are what a migration does after its file, where SQL is not enough.
-var steps = map[string]func(context.Context, *sql.Tx) error{"0003_forget.sql": adoptForgotten}
+var steps = map[string]func(*DB, context.Context, *sql.Tx) error{
+	"0003_forget.sql": func(_ *DB, ctx context.Context, tx *sql.Tx) error { return adoptForgotten(ctx, tx) },
+	"0004_index.sql":  (*DB).rebuild,
+}
 
 // migrate applies the numbered files that the store does not have yet, all in one transaction.
 func (db *DB) migrate(ctx context.Context) error {
@@ -176,7 +191,7 @@ func (db *DB) migrate(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if step := steps[path.Base(name)]; step != nil {
-			if err := step(ctx, tx); err != nil {
+			if err := step(db, ctx, tx); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -270,10 +285,14 @@ func retry(ctx context.Context, fn func() error) error {
 
 // Primary result codes of SQLite, https://www.sqlite.org/rescode.html.
 const (
-	codeBusy    = 5
-	codeLocked  = 6
-	codeCorrupt = 11
-	codeNotADB  = 26
+	codeBusy     = 5
+	codeLocked   = 6
+	codeReadOnly = 8
+	codeIO       = 10
+	codeCorrupt  = 11
+	codeFull     = 13
+	codeCantOpen = 14
+	codeNotADB   = 26
 )
 
 func primaryCode(err error) int {

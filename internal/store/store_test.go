@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/copilot-mem/copilot-mem/internal/index"
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
 
@@ -80,15 +81,28 @@ func ids(hits []memory.Hit) []string {
 
 func match(t *testing.T, db *DB, q memory.Query, words ...string) []string {
 	t.Helper()
-	var terms [][]string
-	for _, w := range words {
-		terms = append(terms, []string{w})
+	if len(words) == 0 {
+		hits, err := db.Newest(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids(hits)
 	}
-	hits, err := db.Match(t.Context(), q, terms, true)
+	x := index.Query{Limit: q.Limit}
+	for i, w := range words {
+		x.Terms = append(x.Terms, index.Term{Word: w, Weight: 1, Group: uint8(i)})
+	}
+	entries, hits, err := db.Find(t.Context(), q, x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ids(hits)
+	out := []string{}
+	for i, h := range hits {
+		if h.Groups == 1<<len(words)-1 {
+			out = append(out, entries[i].ID)
+		}
+	}
+	return out
 }
 
 func TestAddKeepsEveryField(t *testing.T) {
@@ -211,24 +225,19 @@ func TestMatchFilters(t *testing.T) {
 	}
 }
 
-func TestMatchTermsAreNeverSyntax(t *testing.T) {
+func TestFindTakesAnyText(t *testing.T) {
 	db := openNew(t)
 	add(t, db, entry("a", "s", memory.KindPrompt, 0, "plain words running"))
-	for _, w := range []string{`"`, `a"b`, "(", "NOT", "AND OR", "text:plain", "^x", "-", "*", "a*b", "NEAR(a b)", "\x00", "{", "plain\x00", "'", ";--"} {
-		for _, all := range []bool{true, false} {
-			if _, err := db.Match(t.Context(), memory.Query{}, [][]string{{w}, {"plain"}}, all); err != nil {
-				t.Errorf("Match(%q, all=%v): %v", w, all, err)
-			}
+	for _, w := range []string{`"`, `a"b`, "(", "NOT", "AND OR", "text:plain", "^x", "-", "*", "a*b", "\x00", "{", "plain\x00", "'", ";--", strings.Repeat("x", 1000)} {
+		if got := match(t, db, memory.Query{}, w); len(got) != 0 {
+			t.Errorf("Find(%q) = %v", w, got)
+		}
+		if _, err := db.Words(t.Context(), w, true, 5); err != nil {
+			t.Errorf("Words(%q): %v", w, err)
 		}
 	}
-	if got := match(t, db, memory.Query{}, "runs"); len(got) != 1 {
-		t.Errorf("stemming: Match(runs) = %v", got)
-	}
-	if got := match(t, db, memory.Query{}, "pla*"); len(got) != 1 {
-		t.Errorf("prefix: Match(pla*) = %v", got)
-	}
-	if got := match(t, db, memory.Query{}, "words plain"); len(got) != 0 {
-		t.Errorf("phrase out of order was found: %v", got)
+	if got, err := db.Words(t.Context(), "pla", false, 5); err != nil || len(got) != 1 || got[0].Word != "plain" {
+		t.Errorf("Words(pla) = %v, %v", got, err)
 	}
 }
 
@@ -252,6 +261,17 @@ func TestIDPrefix(t *testing.T) {
 	for _, id := range []string{"zzz", "", "%", "_bc1"} {
 		if _, ok := errors.AsType[*NotFoundError](func() error { _, err := db.Entry(t.Context(), id); return err }()); !ok {
 			t.Errorf("Entry(%q) is found", id)
+		}
+	}
+	told := entry("from-hook", "ses-3", memory.KindPrompt, 9, "w")
+	told.Match = 7
+	again := told
+	again.ID, again.Sources = "def-script", memory.FromTranscript
+	add(t, db, told)
+	add(t, db, again)
+	for _, id := range []string{"def-script", "def", "from"} {
+		if e, err := db.Entry(t.Context(), id); err != nil || e.ID != "from-hook" {
+			t.Errorf("Entry(%s), an id that another source gave = %v, %v", id, e.ID, err)
 		}
 	}
 	if s, err := db.Session(t.Context(), "ses-1"); err != nil || s.ID != "ses-1" {
@@ -391,7 +411,7 @@ func child(path, name string) error {
 
 func childStep(ctx context.Context, db *DB, name string, i int) error {
 	if strings.HasPrefix(name, "reader") {
-		_, err := db.Match(ctx, memory.Query{}, [][]string{{"word"}}, true)
+		_, _, err := db.Find(ctx, memory.Query{}, index.Query{Terms: []index.Term{{Word: "word", Weight: 1}}})
 		if err == nil {
 			_, err = db.Counts(ctx)
 		}

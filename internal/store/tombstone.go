@@ -7,7 +7,9 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
+	"encoding/json"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -275,4 +277,41 @@ func adoptForgotten(ctx context.Context, tx *sql.Tx) error {
 	}
 	_, err = tx.ExecContext(ctx, "INSERT INTO meta (key, value) VALUES ('scrub', x'01')")
 	return err
+}
+
+// inputText is what can be forgotten by word of a tool call: the tool's name and every string, number and key of its input.
+func inputText(e memory.Entry) string {
+	var b strings.Builder
+	b.WriteString(e.Tool)
+	if len(e.ToolInput) > 0 {
+		var v any
+		if json.Unmarshal(e.ToolInput, &v) != nil {
+			b.WriteByte('\n')
+			b.Write(e.ToolInput)
+			return b.String()
+		}
+		appendText(&b, v)
+	}
+	return b.String()
+}
+
+func appendText(b *strings.Builder, v any) {
+	switch v := v.(type) {
+	case string:
+		b.WriteByte('\n')
+		b.WriteString(v)
+	case []any:
+		for _, x := range v {
+			appendText(b, x)
+		}
+	case map[string]any:
+		keys := make([]string, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		for _, k := range keys {
+			appendText(b, v[k])
+		}
+	}
 }

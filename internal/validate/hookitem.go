@@ -2,7 +2,6 @@ package validate
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -65,8 +64,11 @@ func (h hookChecker) item(v *plugin.Value, written, event string, index int, out
 	case "http":
 		h.http(v, event, bad)
 	case "prompt":
-		if p := v.Get("prompt"); p.Str() == "" {
+		switch p := v.Get("prompt"); {
+		case !p.Is(plugin.String):
 			bad(orItem(p, v), "hooks/prompt", ".prompt", "prompt hook prompt is required", `write "prompt": "…"`)
+		case p.Text == "":
+			bad(p, "hooks/prompt", ".prompt", "prompt hook prompt cannot be empty", `write "prompt": "…"`)
 		}
 	}
 	h.matcher(v, written, event, outer, bad)
@@ -92,6 +94,7 @@ func positive(number string) bool {
 }
 
 func (h hookChecker) command(v *plugin.Value, event string, bad badFunc) {
+	h.elsewhere = v.Get("cwd").Str() != ""
 	var given []string
 	for _, name := range append([]string{"exec", "cwd"}, shells...) {
 		f := v.Get(name)
@@ -105,37 +108,40 @@ func (h hookChecker) command(v *plugin.Value, event string, bad badFunc) {
 			given = append(given, name)
 		}
 		h.templates(f, name)
+		h.named(f, name, event)
 	}
 	exec := slices.Contains(given, "exec")
 	if len(given) == 0 || exec && len(given) > 1 {
 		bad(v, "hooks/command", "", "Specify either 'exec' (native executable) or 'bash'/'powershell'/'command' (shell), but not both",
 			`write "bash" and "powershell", or "exec" with "args"`)
 	}
-	if a := v.Get("args"); a != nil && exec {
-		if a.Kind != plugin.List {
-			bad(a, "hooks/args", ".args", "args must be an array", "put each argument in the list")
-		}
-		for i, item := range a.Items {
-			if item.Kind != plugin.String {
-				bad(item, "hooks/args", ".args["+strconv.Itoa(i)+"]", "Expected string", quoteHint(item))
-			}
-		}
-	}
-	if e := v.Get("env"); e != nil {
-		if e.Kind != plugin.Map {
-			bad(e, "hooks/env", ".env", "env must be an object", `write {"NAME": "value"}`)
-		}
-		for _, f := range e.Fields {
-			if f.Value.Kind != plugin.String {
-				bad(f.Value, "hooks/env", fmt.Sprintf(".env[%q]", f.Name), "env values must be strings", quoteHint(f.Value))
-			}
-		}
+	listOfStrings(v.Get("args"), "hooks/args", "args", bad)
+	mapOfStrings(v.Get("env"), "env", bad)
+	if a := v.Get("args"); a.Is(plugin.List) && len(a.Items) > 0 && !exec {
+		h.r.warn(a, "hooks/args-unused", `"args" does nothing without "exec"`, `write "exec", or put the arguments into the command`)
 	}
 	if slices.Contains(guarded, event) && len(given) == 1 && (given[0] == "powershell" || given[0] == "windows") {
 		h.r.warn(v, "hooks/powershell-only", event+" is denied on every system without PowerShell: a hook that cannot start denies", `write "bash" too`)
 	}
 	if c := v.Get("cwd"); h.where == inPlugin && c.Str() != "" && !strings.HasPrefix(c.Text, "${") && !strings.HasPrefix(c.Text, "/") {
 		h.r.warn(c, "hooks/relative-cwd", "a relative cwd is relative to the project, not to the plugin", "write ${PLUGIN_ROOT}/"+strings.TrimPrefix(c.Text, "./"))
+	}
+}
+
+// named looks for the program, or the folder, that a hook names.
+func (h hookChecker) named(v *plugin.Value, field, event string) {
+	after := ""
+	if slices.Contains(guarded, event) {
+		after = ": " + event + " is denied, a hook that cannot start denies"
+	}
+	repository := h.where == hookFile || h.where == inSettings
+	if field != "cwd" {
+		// Plugins' hooks run in the plugin, the others' in the repository's root; a folder of their own changes that.
+		h.r.program(v, !h.elsewhere && (repository || h.where == inPlugin), "hooks/command", after)
+		return
+	}
+	if dir, ok := inside(v.Str()); repository && ok && h.r.c.whole && v.Text != "" && !strings.Contains(v.Text, "$") && !h.r.c.isDir(dir) {
+		h.r.warn(v, "hooks/cwd-missing", "there is no folder "+v.Text+" in the repository: the hook fails"+after, "remove cwd, or create the folder")
 	}
 }
 
@@ -156,33 +162,52 @@ func (h hookChecker) templates(v *plugin.Value, name string) {
 }
 
 func (h hookChecker) http(v *plugin.Value, event string, bad badFunc) {
-	u := v.Get("url")
-	switch scheme, _, ok := strings.Cut(u.Str(), ":"); {
-	case u.Str() == "":
-		bad(orItem(u, v), "hooks/url", ".url", "HTTP hook URL is required", `write "url": "https://…"`)
+	const hint = `write "url": "https://…"`
+	u, vars := v.Get("url"), v.Get("allowedEnvVars")
+	scheme, ok := webURL(u.Str())
+	switch {
+	case !u.Is(plugin.String):
+		bad(orItem(u, v), "hooks/url", ".url", "HTTP hook URL is required", hint)
 	case !ok || scheme != "http" && scheme != "https":
-		bad(u, "hooks/url", ".url", "HTTP hook URL must use http: or https: protocol", `write "url": "https://…"`)
-	case scheme == "http" && (slices.Contains(guarded, event) || v.Get("allowedEnvVars") != nil):
-		bad(u, "hooks/url", ".url", "HTTP hook URL must use https: protocol", `write "url": "https://…"`)
-	default:
-		if _, err := url.Parse(u.Text); err != nil {
-			bad(u, "hooks/url", ".url", "HTTP hook URL is invalid", `write "url": "https://…"`)
-		}
+		bad(u, "hooks/url", ".url", "HTTP hook URL must use http: or https: protocol", hint)
+	case scheme == "http" && slices.Contains(guarded, event):
+		bad(u, "hooks/url", ".url", "Authorization-affecting HTTP hooks (preToolUse, preMcpToolCall, permissionRequest) must use https:// "+
+			"to protect response integrity (set COPILOT_HOOK_ALLOW_HTTP_AUTH_HOOKS=1 to override, or use localhost with COPILOT_HOOK_ALLOW_LOCALHOST=1)", hint)
+	case scheme == "http" && vars.Is(plugin.List) && len(vars.Items) > 0:
+		bad(u, "hooks/url", ".url", "HTTP hooks with allowedEnvVars must use https:// to prevent credential exposure "+
+			"(set COPILOT_HOOK_ALLOW_LOCALHOST=1 for local development)", hint)
 	}
-	if e := v.Get("headers"); e != nil {
-		if e.Kind != plugin.Map {
-			bad(e, "hooks/headers", ".headers", "headers must be an object", `write {"Name": "value"}`)
-		}
-		for _, f := range e.Fields {
-			if f.Value.Kind != plugin.String {
-				bad(f.Value, "hooks/headers", fmt.Sprintf(".headers[%q]", f.Name), "headers values must be strings", quoteHint(f.Value))
-			}
+	listOfStrings(vars, "hooks/allowed-env-vars", "allowedEnvVars", bad)
+	mapOfStrings(v.Get("headers"), "headers", bad)
+}
+
+func listOfStrings(v *plugin.Value, rule, name string, bad badFunc) {
+	if v == nil {
+		return
+	}
+	if v.Kind != plugin.List {
+		bad(v, rule, "."+name, name+" must be an array", "put each text in a list")
+	}
+	for i, item := range v.Items {
+		if item.Kind != plugin.String {
+			bad(item, rule, "."+name+"["+strconv.Itoa(i)+"]", "Expected string, received "+string(item.Kind), quoteHint(item))
 		}
 	}
 }
 
-// lookaround is what JavaScript's expressions have and Go's do not: no verdict on those.
-var lookaround = regexp.MustCompile(`\(\?<?[=!]|\\[1-9]`)
+func mapOfStrings(v *plugin.Value, name string, bad badFunc) {
+	if v == nil {
+		return
+	}
+	if v.Kind != plugin.Map {
+		bad(v, "hooks/"+name, "."+name, name+" must be an object", `write {"NAME": "value"}`)
+	}
+	for _, f := range asMap(v) {
+		if f.Value.Kind != plugin.String {
+			bad(f.Value, "hooks/"+name, fmt.Sprintf(".%s[%q]", name, f.Name), name+" values must be strings", quoteHint(f.Value))
+		}
+	}
+}
 
 func (h hookChecker) matcher(v *plugin.Value, written, event string, outer *plugin.Value, bad badFunc) {
 	m := v.Get("matcher")
@@ -213,11 +238,7 @@ func (h hookChecker) matcher(v *plugin.Value, written, event string, outer *plug
 		}
 		return
 	}
-	if _, err := regexp.Compile(`^(?:` + m.Text + `)$`); err != nil {
-		if lookaround.MatchString(m.Text) {
-			h.r.warn(m, "hooks/matcher-lookaround", "look-around and back-references may not compile", "write a plain expression")
-			return
-		}
+	if err := checkMatcher(m.Text); err != nil {
 		h.badRegex(m, event)
 		return
 	}
@@ -230,13 +251,17 @@ func (h hookChecker) matcher(v *plugin.Value, written, event string, outer *plug
 var claudeTools = map[string]string{"Bash": "bash", "Read": "view", "Write": "create", "Edit": "edit", "Grep": "grep", "Glob": "glob", "Agent": "task", "Task": "task"}
 
 func (h hookChecker) badRegex(m *plugin.Value, event string) {
-	text := fmt.Sprintf("Invalid matcher regex in %s hook: '%s'", event, m.Text)
-	if h.where == hookFile {
-		text += " — hook will be skipped"
+	text := fmt.Sprintf("Invalid matcher regex in %s hook: '%s' — hook will be skipped", event, m.Text)
+	if h.where == inAgent {
+		text = h.before + "hooks: " + text
 	}
 	hint := "write a regular expression for the whole name, such as bash|edit"
 	if strings.Trim(m.Text, "*") == "" {
 		hint = "remove the matcher: then every tool matches"
+	}
+	if h.where == inSettings { // the one place where nobody is told
+		h.r.warn(m, "hooks/matcher", text, hint)
+		return
 	}
 	h.r.refuse(m, "hooks/matcher", text, hint)
 }

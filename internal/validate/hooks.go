@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
 )
@@ -20,9 +21,10 @@ const (
 )
 
 type hookChecker struct {
-	r      *report
-	where  source
-	before string
+	r         *report
+	where     source
+	before    string
+	elsewhere bool // the hook at hand runs in a folder of its own
 }
 
 const invalidHooks = "Invalid hook configuration: "
@@ -30,7 +32,13 @@ const invalidHooks = "Invalid hook configuration: "
 // hookFile checks a file of hooks.
 func (c *checker) hookFile(file string, where source) {
 	r := c.open(file)
-	root, ok := r.json("hooks/json", invalidHooks+"Invalid JSON: ")
+	read := func() (*plugin.Value, bool) { return r.json("hooks/json", invalidHooks+"Invalid JSON: ") }
+	if where == inPlugin {
+		read = func() (*plugin.Value, bool) {
+			return r.utf8JSON("hooks/json", invalidHooks+"Invalid JSON: ", "Failed to read hooks config: ")
+		}
+	}
+	root, ok := read()
 	if !ok {
 		return
 	}
@@ -63,28 +71,30 @@ func (c *checker) hookFile(file string, where source) {
 	h.events(hooks)
 }
 
-// settings checks the inline hooks of a settings file; other keys are not ours to judge.
-func (c *checker) settings(file string) {
-	r := c.open(file)
-	root, ok := r.json("hooks/json", "Settings config error: Invalid JSON: ")
-	if !ok {
-		return
-	}
-	if v := root.Get("disableAllHooks"); v.Is(plugin.Bool) && v.Text == "true" {
-		r.warn(v, "hooks/disabled", "disableAllHooks: silences every hook in a trusted repository, those of the user and of plugins too", "remove it")
-	}
-	if hooks := root.Get("hooks"); hooks != nil {
-		h := hookChecker{r: r, where: inSettings, before: "Settings config error: "}
-		h.events(hooks)
-	}
-}
-
 // json reads and parses the report's file; what is wrong becomes a finding.
 func (r *report) json(rule, before string) (*plugin.Value, bool) {
 	data, ok := r.read(rule)
 	if !ok {
 		return nil, false
 	}
+	return r.parseJSON(data, rule, before)
+}
+
+// utf8JSON is json for files that the client reads as UTF-8 or not at all.
+func (r *report) utf8JSON(rule, before, unreadable string) (*plugin.Value, bool) {
+	data, ok := r.read(rule)
+	if !ok {
+		return nil, false
+	}
+	if !utf8.Valid(data) {
+		r.refuse(nil, rule, unreadable+"stream did not contain valid UTF-8", "save the file as UTF-8")
+		return nil, false
+	}
+	return r.parseJSON(data, rule, before)
+}
+
+func (r *report) parseJSON(data []byte, rule, before string) (*plugin.Value, bool) {
+	r.fixJSON()
 	root, err := plugin.ParseJSON(data)
 	if e, bad := err.(*plugin.SyntaxError); bad { //nolint:errorlint // ParseJSON promises this type
 		r.refuseAt(e.Line, e.Column, rule, before+e.Problem, e.Advice)
@@ -119,11 +129,15 @@ func (r *report) repeatedKeys(v *plugin.Value) {
 // events checks the map from event to items.
 func (h hookChecker) events(hooks *plugin.Value) {
 	if hooks.Kind != plugin.Map {
-		h.r.refuse(hooks, "hooks/hooks-type", h.before+"hooks: hooks must be an object", `write "hooks": {"postToolUse": […]}`)
+		message := "hooks: hooks must be an object"
+		if h.where == inSettings {
+			message = "hooks: Expected object, received " + string(hooks.Kind)
+		}
+		h.r.refuse(hooks, "hooks/hooks-type", h.before+message, `write "hooks": {"postToolUse": […]}`)
 		return
 	}
 	used := map[string]string{}
-	for _, f := range hooks.Fields {
+	for _, f := range asMap(hooks) {
 		event, known := plugin.EventNames[f.Name]
 		if !known {
 			h.unknownEvent(f)
@@ -133,23 +147,30 @@ func (h hookChecker) events(hooks *plugin.Value) {
 			h.r.warn(f.Key, "hooks/both-spellings", fmt.Sprintf("%s and %s are one event: the hooks of both run", other, f.Name), "keep one spelling")
 		}
 		used[event] = f.Name
-		h.event(f, event)
+		h.event(hooks, f, event)
 	}
 }
 
-func (h hookChecker) event(f plugin.Field, event string) {
+func (h hookChecker) event(hooks *plugin.Value, f plugin.Field, event string) {
 	if f.Value.Kind != plugin.List {
-		message := "hook event value must be an array"
-		if h.where == inAgent {
-			message = "Expected an array of hook actions"
+		const hint = "put the item in square brackets"
+		switch {
+		case h.where == inAgent:
+			h.r.refuse(f.Value, "hooks/event-type", h.before+"hooks."+f.Name+": Expected an array of hook actions", hint)
+		case f.Name != event || hooks.Get(plugin.PascalName(event)).Is(plugin.List): // passed over
+			h.r.warn(f.Value, "hooks/event-type", f.Name+" is no list: nothing of it runs", hint)
+		default:
+			h.r.refuse(f.Value, "hooks/event-type", h.before+"hooks."+f.Name+": hook event value must be an array", hint)
 		}
-		h.r.refuse(f.Value, "hooks/event-type", h.before+"hooks."+f.Name+": "+message, "put the item in square brackets")
 		return
 	}
 	if len(f.Value.Items) == 0 {
 		h.r.warn(f.Value, "hooks/empty", "no hook for "+f.Name, "remove the event")
 	}
 	i := 0
+	if f.Name != event { // the items of both spellings are counted together, camelCase first
+		i = countItems(hooks.Get(event))
+	}
 	for at, item := range f.Value.Items {
 		group := item.Get("hooks")
 		if !item.Is(plugin.Map) || !group.Is(plugin.List) {
@@ -166,6 +187,22 @@ func (h hookChecker) event(f plugin.Field, event string) {
 			i++
 		}
 	}
+}
+
+// countItems counts the items of an event's value, those of groups one by one.
+func countItems(v *plugin.Value) int {
+	if !v.Is(plugin.List) {
+		return 0
+	}
+	n := 0
+	for _, item := range v.Items {
+		if group := item.Get("hooks"); group.Is(plugin.List) {
+			n += len(group.Items)
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 func (h hookChecker) unknownEvent(f plugin.Field) {

@@ -208,3 +208,41 @@ func TestSingleFilesAgreeWithTheClient(t *testing.T) {
 		t.Errorf("only %d cases", checked)
 	}
 }
+
+// Said to be what the client was asked about, every case agrees.
+func TestKindAgreesWithTheClient(t *testing.T) {
+	as := map[string]string{"skill": "repository", "agent": "repository", "hooks": "repository", "plugin": "plugin", "marketplace": "marketplace"}
+	for _, c := range loaderCases(t) {
+		findings, s, err := Paths([]string{c.write(t)}, Options{Kind: as[c.Kind]})
+		if err != nil {
+			t.Fatalf("%s/%s: %v", c.Kind, c.ID, err)
+		}
+		if refused, settled := c.want(); settled && refused != (s.Errors > 0) {
+			t.Errorf("%s/%s: client %s (%s), we have %+v", c.Kind, c.ID, c.Verdict, c.Message, findings)
+		}
+	}
+}
+
+// Where the client takes a part and complains, we complain too; an error is an error only where something is refused.
+func TestPartialVerdicts(t *testing.T) {
+	seen := 0
+	for _, c := range loaderCases(t) {
+		if _, settled := c.want(); settled {
+			continue
+		}
+		seen++
+		findings, s, err := Paths([]string{c.write(t)}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(findings) == 0 {
+			t.Errorf("%s/%s: client %s (%s), we say nothing", c.Kind, c.ID, c.Verdict, c.Message)
+		}
+		if want := strings.HasSuffix(c.Verdict, "+error") && c.ID != "ap-root-components" && c.ID != "ap-ext-arr" || c.Verdict == "nothing+warning"; want != (s.Errors > 0) {
+			t.Errorf("%s/%s: client %s (%s), we have %+v", c.Kind, c.ID, c.Verdict, c.Message, findings)
+		}
+	}
+	if seen < 25 {
+		t.Errorf("only %d cases", seen)
+	}
+}

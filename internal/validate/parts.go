@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
@@ -16,7 +17,7 @@ func (c *checker) legacyParts(root *plugin.Value, r *report) {
 		if c.isDir(p) {
 			c.agentTree(p, true, true)
 		} else {
-			c.agent(p, true)
+			c.agent(p, path.Dir(p), true)
 		}
 	})
 	c.legacyFolder(root, r, "commands", func(p string) {
@@ -32,20 +33,24 @@ func (c *checker) legacyParts(root *plugin.Value, r *report) {
 
 func (c *checker) legacySkills(root *plugin.Value, r *report) {
 	if c.exists("skills") && !c.isDir("skills") {
-		c.open("skills").refuse(nil, "plugin/skills-path", "Not a directory (os error 20)", "make skills a folder")
+		c.open("skills").refuse(nil, "plugin/skills-path", notDirectory, "make skills a folder")
 	}
 	v := root.Get("skills")
-	if v == nil || v.Kind == plugin.Null {
-		if c.isFile("SKILL.md") {
-			c.skill("SKILL.md", c.name)
-		}
-		c.skillTree("skills")
+	if absent(v) {
+		c.defaultSkills()
 		return
 	}
-	paths, _, ok := componentPaths(v)
+	paths, exclusive, ok := componentPaths(v)
 	if !ok {
-		r.refuse(v, "plugin/skills-type", "Invalid skills object form: expected { paths: string[] }", `write "skills": ["./skills/"]`)
+		message := "Invalid skills object form: expected { paths: string[] }"
+		if v.Kind == plugin.List {
+			message = "componentPath.replace is not a function"
+		}
+		r.refuse(v, "plugin/skills-type", message, `write "skills": ["./skills/"]`)
 		return
+	}
+	if v.Kind == plugin.Map && !exclusive {
+		c.defaultSkills()
 	}
 	for _, p := range paths {
 		at, ok := inside(p.Text)
@@ -53,7 +58,7 @@ func (c *checker) legacySkills(root *plugin.Value, r *report) {
 		case !ok:
 			r.refuse(p, "plugin/skills-path", "skills path escapes plugin directory: "+p.Text, "name a folder inside the plugin")
 		case c.isFile(at):
-			r.refuse(p, "plugin/skills-path", "Not a directory (os error 20)", "name the folder of the skill, not its SKILL.md")
+			r.refuse(p, "plugin/skills-path", notDirectory, "name the folder of the skill, not its SKILL.md")
 		case !c.isDir(at):
 			r.warn(p, "plugin/missing-path", "there is no "+p.Text, "create it, or remove it here")
 		default:
@@ -62,15 +67,34 @@ func (c *checker) legacySkills(root *plugin.Value, r *report) {
 	}
 }
 
+const notDirectory = "Not a directory (os error 20)"
+
+// defaultSkills are those of skills/, or the one at the root of a plugin without that folder.
+func (c *checker) defaultSkills() {
+	if c.isDir("skills") {
+		c.skillTree("skills")
+		if c.isFile("SKILL.md") {
+			c.open("SKILL.md").warn(nil, "plugin/not-read", "SKILL.md at the root is not read beside skills/", "move it to skills/<name>/SKILL.md")
+		}
+		return
+	}
+	if c.isFile("SKILL.md") {
+		c.skill("SKILL.md", c.name)
+	}
+}
+
 func (c *checker) legacyFolder(root *plugin.Value, r *report, field string, check func(string)) {
 	v := root.Get(field)
-	if v == nil || v.Kind == plugin.Null {
+	if absent(v) {
 		if c.isDir(field) {
 			check(field)
 		}
 		return
 	}
-	paths, _, ok := componentPaths(v)
+	paths, exclusive, ok := componentPaths(v)
+	if ok && v.Kind == plugin.Map && !exclusive && c.isDir(field) {
+		check(field)
+	}
 	if !ok {
 		r.warn(v, "plugin/"+field+"-type", field+" of this type load nothing", fmt.Sprintf(`write "%s": ["./%s/"]`, field, field))
 		return
@@ -89,33 +113,45 @@ func (c *checker) legacyFolder(root *plugin.Value, r *report, field string, chec
 }
 
 func (c *checker) legacyHooks(v *plugin.Value, r *report) {
+	const inline = "Invalid inline hooks config: "
 	switch {
-	case v == nil || v.Kind == plugin.Null:
-		places := []string{"hooks.json", "hooks/hooks.json"}
-		for i, p := range places {
-			if !c.isFile(p) {
-				continue
-			}
-			c.hookFile(p, inPlugin)
-			if i == 0 && c.isFile(places[1]) {
-				c.open(places[1]).warn(nil, "plugin/hooks-shadowed", "not read: hooks.json at the root wins", "keep one of the two files")
-			}
-			return
-		}
+	case absent(v):
+		c.defaultHooks()
 	case v.Is(plugin.String):
 		at, ok := inside(v.Text)
-		if !ok || !c.isFile(at) {
-			r.refuse(v, "plugin/hooks-path", fmt.Sprintf("Invalid hooks config for plugin: no file %q inside the plugin", v.Text), "name a file inside the plugin")
-			return
+		switch {
+		case !ok:
+			r.refuse(v, "plugin/hooks-path", "Hooks path escapes plugin directory: "+v.Text, "name a file inside the plugin")
+		case c.isDir(at):
+			r.refuse(v, "plugin/hooks-path", "Failed to read hooks config: Is a directory (os error 21)", "name the file in it")
+		case !c.exists(at):
+			r.warn(v, "plugin/missing-path", "there is no "+v.Text+": the default places are read instead", "create it, or remove it here")
+			c.defaultHooks()
+		default:
+			c.hookFile(at, inPlugin)
 		}
-		c.hookFile(at, inPlugin)
-	case !v.Is(plugin.Map):
-		r.refuse(v, "plugin/hooks-type", "Invalid inline hooks config", "name the hook file, or write the map of events")
-	case v.Get("hooks") != nil || v.Get("version") != nil:
+	case v.Is(plugin.Map) && v.Get("hooks") != nil && !slices.ContainsFunc(v.Fields, func(f plugin.Field) bool { return plugin.EventNames[f.Name] != "" }):
 		r.warn(v, "plugin/hooks-wrapped", "an inline {version, hooks} loads nothing", "write the map of events itself, or name a file")
 	default:
-		h := hookChecker{r: r, where: inPlugin, before: "Invalid inline hooks config: "}
+		h := hookChecker{r: r, where: inPlugin, before: inline}
 		h.events(v)
+	}
+}
+
+// defaultHooks: the first of the two files that the client can use; both are read until then.
+func (c *checker) defaultHooks() {
+	places := []string{"hooks.json", "hooks/hooks.json"}
+	for i, p := range places {
+		if !c.isFile(p) {
+			continue
+		}
+		before := len(c.findings)
+		c.hookFile(p, inPlugin)
+		refused := slices.ContainsFunc(c.findings[before:], func(f Finding) bool { return f.Severity == Error && f.Rule != "hooks/matcher" })
+		if i == 0 && !refused && c.isFile(places[1]) {
+			c.open(places[1]).warn(nil, "plugin/hooks-shadowed", "not read: hooks.json at the root wins", "keep one of the two files")
+			return
+		}
 	}
 }
 
@@ -132,7 +168,7 @@ func (c *checker) legacyServers(v *plugin.Value, r *report) {
 	}
 	switch {
 	case file != "":
-		if v != nil && v.Kind != plugin.Null {
+		if at, _ := inside(v.Str()); !absent(v) && at != file {
 			r.warn(v, "plugin/servers-shadowed", "mcpServers is ignored: "+file+" is read", "keep one of the two")
 		}
 		c.serverFile(file)
@@ -142,7 +178,7 @@ func (c *checker) legacyServers(v *plugin.Value, r *report) {
 		} else {
 			r.warn(v, "plugin/missing-path", "there is no "+v.Text+" inside the plugin", "create it, or remove it here")
 		}
-	case v == nil || v.Kind == plugin.Null:
+	case absent(v):
 	case !v.Is(plugin.Map) || v.Get("mcpServers") != nil:
 		r.warn(v, "plugin/servers-wrapped", "mcpServers of this form load nothing", "write the map of servers itself")
 	default:
@@ -173,6 +209,7 @@ func (r *report) servers(m *plugin.Value) {
 		return
 	}
 	for _, f := range m.Fields {
+		r.program(f.Value.Get("command"), true, "mcp/command", ": the server cannot start")
 		if !f.Value.Is(plugin.Map) || f.Value.Get("command").Str() == "" && f.Value.Get("url").Str() == "" {
 			r.warn(f.Key, "mcp/server", fmt.Sprintf("server %q has neither command nor url: the whole file is dropped", f.Name), `write "command" or "url"`)
 		}
@@ -182,7 +219,7 @@ func (r *report) servers(m *plugin.Value) {
 // specParts checks what a plugin of Agent Plugins rules gives.
 func (c *checker) specParts(r *report) {
 	if c.exists("skills") && !c.isDir("skills") {
-		c.open("skills").refuse(nil, "plugin/skills-path", "Not a directory (os error 20)", "make skills a folder")
+		c.open("skills").refuse(nil, "plugin/skills-path", notDirectory, "make skills a folder")
 	}
 	c.skillTree("skills")
 	if c.isFile("SKILL.md") && !c.isDir("skills") {
@@ -248,6 +285,7 @@ func (r *report) specServer(f plugin.Field) {
 	switch kind.Str() {
 	case "stdio":
 		command := f.Value.Get("command")
+		r.program(command, true, "mcp/command", ": the server cannot start")
 		if strings.Contains(command.Str(), " ") {
 			r.spec(command, "mcp/command", "a command with arguments in one text", `put the arguments into "args"`)
 		}

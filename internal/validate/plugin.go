@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
@@ -20,7 +21,13 @@ const noManifest = "No plugin.json found in repository. Tried: .plugin/plugin.js
 // plugin checks the folder as a plugin. needManifest is false for a plugin that a marketplace lists: there the client
 // does without one.
 func (c *checker) plugin(needManifest bool) {
-	c.skills = map[string]string{}
+	c.whole = true
+	c.families()
+	defer c.checkListing()
+	c.links()
+	for _, dir := range []string{"bin", "scripts", "hooks"} {
+		c.executables(dir, true)
+	}
 	file, err := plugin.FindManifest(c.fsys)
 	if err != nil {
 		if needManifest {
@@ -42,11 +49,21 @@ func (c *checker) plugin(needManifest bool) {
 	c.legacyParts(root, r)
 }
 
+// families begins a set of folders in which one name may stand once.
+func (c *checker) families() {
+	c.skills, c.agents, c.titles = map[string]string{}, map[string]string{}, map[string]string{}
+}
+
 // manifest checks the file of that name alone.
 func (c *checker) manifest(file string) (*plugin.Value, *report, bool) {
 	r := c.open(file)
-	root, ok := r.json("plugin/json", "Failed to parse plugin.json: ")
+	const before = "Failed to parse plugin.json: "
+	root, ok := r.utf8JSON("plugin/json", before, before)
 	if !ok {
+		return nil, r, false
+	}
+	if root.Kind == plugin.Null {
+		r.refuse(root, "plugin/not-an-object", before+"Cannot read properties of null (reading 'name')", `write {"name": "…", "version": "1.0.0"}`)
 		return nil, r, false
 	}
 	r.repeatedKeys(root)
@@ -104,7 +121,7 @@ func (r *report) specManifest(root *plugin.Value, version string) {
 	case !specName.MatchString(name.Text) || strings.Contains(name.Text, "--") || strings.Contains(name.Text, ".."):
 		reject(name, "plugin/name-charset", fmt.Sprintf("invalid name %q", name.Text), fmt.Sprintf("write %q", slug(name.Text)))
 	}
-	for _, f := range root.Fields {
+	for _, f := range asMap(root) {
 		want, known := specFields[f.Name]
 		switch {
 		case !known:
@@ -137,11 +154,25 @@ func (r *report) specManifest(root *plugin.Value, version string) {
 	}
 }
 
+// asMap returns the fields that count: of equal names the last. It is empty for everything but a Map.
 func asMap(v *plugin.Value) []plugin.Field {
 	if !v.Is(plugin.Map) {
 		return nil
 	}
-	return v.Fields
+	last := make(map[string]int, len(v.Fields))
+	for i, f := range v.Fields {
+		last[f.Name] = i
+	}
+	if len(last) == len(v.Fields) {
+		return v.Fields
+	}
+	var fields []plugin.Field
+	for i, f := range v.Fields {
+		if last[f.Name] == i {
+			fields = append(fields, f)
+		}
+	}
+	return fields
 }
 
 func specHint(field string) string {
@@ -213,15 +244,33 @@ func componentPaths(v *plugin.Value) (paths []*plugin.Value, exclusive, ok bool)
 		return v.Items, false, true
 	case v.Is(plugin.Map) && v.Get("paths").Is(plugin.List):
 		paths, _, ok = componentPaths(v.Get("paths"))
-		e := v.Get("exclusive")
-		return paths, e.Is(plugin.Bool) && e.Text == "true", ok
+		return paths, !absent(v.Get("exclusive")), ok
 	}
 	return nil, false, false
 }
 
+// absent says what the client takes for a field that is not there.
+func absent(v *plugin.Value) bool {
+	if v == nil {
+		return true
+	}
+	switch v.Kind {
+	case plugin.Null:
+		return true
+	case plugin.Bool:
+		return v.Text == "false"
+	case plugin.String:
+		return v.Text == ""
+	case plugin.Number:
+		f, err := strconv.ParseFloat(v.Text, 64)
+		return err == nil && f == 0
+	}
+	return false
+}
+
 // inside cleans a path of a manifest; ok is false where it leaves the plugin.
 func inside(p string) (clean string, ok bool) {
-	if path.IsAbs(p) || strings.HasPrefix(p, `\`) || len(p) > 1 && p[1] == ':' {
+	if path.IsAbs(p) {
 		return "", false
 	}
 	clean = path.Clean(p)

@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf16"
 
 	"github.com/copilot-mem/copilot-mem/internal/plugin"
@@ -18,6 +22,7 @@ var (
 )
 
 const (
+	tooLarge       = "failed to read file: EFBIG: file too large"
 	maxName        = 64
 	maxDescription = 1024
 )
@@ -40,41 +45,149 @@ var fieldTwins = map[string]string{
 }
 
 // skill checks one SKILL.md; folder is the name of the folder it lies in.
-func (c *checker) skill(file, folder string) {
-	r := c.open(file)
+func (c *checker) skill(file, folder string) { c.settle(c.readSkill(file, folder)) }
+
+// checked is one skill by itself.
+type checked struct {
+	alone  *checker
+	report *report
+	skill  plugin.Skill
+	ok     bool // the client loads it
+}
+
+// readSkill checks what does not depend on other skills, and touches nothing that they touch.
+func (c *checker) readSkill(file, folder string) checked {
+	alone := &checker{fsys: c.fsys, name: c.name, prefix: c.prefix, options: c.options, whole: c.whole}
+	done := checked{alone: alone, report: alone.open(file)}
+	if !done.read(folder) {
+		return done
+	}
+	done.ok = !slices.ContainsFunc(alone.findings, func(f Finding) bool { return f.Severity == Error && f.Voice == Copilot })
+	done.report.references(path.Dir(file), done.skill.Doc.Body)
+	alone.executables(path.Join(path.Dir(file), "scripts"), false)
+	done.report.data = nil
+	return done
+}
+
+// settle takes over what was found, and compares the skill with those before it.
+func (c *checker) settle(done checked) {
+	c.findings = append(c.findings, done.alone.findings...)
+	for file := range done.alone.files {
+		c.open(file)
+	}
+	for file, f := range done.alone.fixes {
+		c.fix(file, func(to *Fix) { *to = f })
+	}
+	done.report.c = c
+	if done.ok && c.duplicateSkill(done.report, done.skill.Doc.Fields.Get("name"), done.skill.Name) {
+		c.list(done.report, done.skill)
+	}
+}
+
+// settleAll checks skills on all processors, and settles them in their order.
+func (c *checker) settleAll(skills []skillFile) {
+	done := make([]checked, len(skills))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(skills)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(skills)); i = next.Add(1) - 1 {
+				done[i] = c.readSkill(skills[i].file, skills[i].folder)
+			}
+		})
+	}
+	wg.Wait()
+	for _, d := range done {
+		c.settle(d)
+	}
+}
+
+// read parses the file and checks its fields; it reports whether there are any.
+func (d *checked) read(folder string) bool {
+	r := d.report
 	data, ok := r.read("skill/unreadable")
 	if !ok {
-		return
+		return false
 	}
 	if len(data) > plugin.MaxFileSize {
-		r.refuse(nil, "skill/file-size", "failed to read file: EFBIG: file too large", "keep SKILL.md below 1 MiB: move text to files beside it")
-		return
+		r.refuse(nil, "skill/file-size", tooLarge, "keep SKILL.md below 1 MiB: move text to files beside it")
+		return false
 	}
-	s := plugin.ParseSkill(file, folder, data)
+	r.fixFrontmatter()
+	s := plugin.ParseSkill(r.file, folder, data)
+	d.skill = s
 	if s.Doc.BadUTF8 {
 		r.warn(nil, "skill/utf8", "bytes that are not UTF-8 are replaced by U+FFFD", "save the file as UTF-8")
 	}
 	if !r.parsed("skill", "", s.Err) {
-		return
+		return false
 	}
 	if s.Doc.BOM {
 		r.spec(nil, "skill/bom", "the file begins with a byte order mark", "save the file as UTF-8 without a byte order mark")
 	}
 	f := s.Doc.Fields
-	r.skillName(f, folder)
-	r.skillDescription(f)
-	r.allowedTools(f.Get("allowed-tools"))
-	if h := f.Get("argument-hint"); h != nil && h.Kind != plugin.String && h.Kind != plugin.Null {
-		r.refuse(h, "skill/argument-hint-type", "argument-hint must be a string", quoteHint(h))
-	}
-	for _, name := range []string{"user-invocable", "disable-model-invocation"} {
-		if v := f.Get(name); v != nil && v.Kind != plugin.Bool {
-			r.refuse(v, "skill/boolean-type", name+" must be a boolean", "write `true` or `false` without quotes")
-		}
+	k := invocable{r: r, kind: "skill", noun: "Skill"}
+	r.skillName(k, f, folder)
+	r.skillDescription(k, f)
+	k.common(f)
+	if v := f.Get("user-invocable"); v != nil && v.Kind != plugin.Bool {
+		r.refuse(v, "skill/boolean-type", "user-invocable must be a boolean", "write `true` or `false` without quotes")
 	}
 	r.skillSpecFields(f)
 	r.unknownKeys("skill", f, skillFields)
-	c.duplicateSkill(r, f.Get("name"), s.Name)
+	return true
+}
+
+// invocable checks what skills and slash commands have in common, in the client's words for the one or the other.
+type invocable struct {
+	r    *report
+	kind string // begins the rules
+	noun string // begins the messages
+}
+
+// name returns the name as the client keeps it; ok is false where it refuses it. folder is for the hint.
+func (k invocable) name(v *plugin.Value, folder string) (name string, ok bool) {
+	if v.Kind != plugin.String {
+		k.r.refuse(v, k.kind+"/name-type", k.noun+" name must be a string", quoteHint(v))
+		return "", false
+	}
+	name = plugin.SkillName(v.Text)
+	switch {
+	case name == "":
+		k.r.refuse(v, k.kind+"/name-empty", k.noun+" name must not be empty", fmt.Sprintf("write `name: %s`", folder))
+	case !skillName.MatchString(name):
+		k.r.refuse(v, k.kind+"/name-charset", k.noun+" name must start with an ASCII letter or number and contain only ASCII letters "+
+			"(a-z, A-Z), numbers, hyphens, underscores, dots, colons, and spaces", fmt.Sprintf("write `name: %s`", slug(v.Text)))
+	case len(name) > maxName:
+		k.r.refuse(v, k.kind+"/name-length", k.noun+" name must be at most 64 characters", "shorten the name")
+	default:
+		return name, true
+	}
+	return "", false
+}
+
+// description reports whether the client takes it.
+func (k invocable) description(v *plugin.Value) bool {
+	if v.Kind != plugin.String {
+		k.r.refuse(v, k.kind+"/description-type", k.noun+" description must be a string", quoteHint(v))
+		return false
+	}
+	if n := len(utf16.Encode([]rune(v.Text))); n > maxDescription {
+		k.r.refuse(v, k.kind+"/description-length", k.noun+" description must be at most 1024 characters", fmt.Sprintf("cut %d characters", n-maxDescription))
+		return false
+	}
+	return true
+}
+
+// common checks the other fields that both have.
+func (k invocable) common(f *plugin.Value) {
+	k.r.allowedTools(k.kind, f.Get("allowed-tools"))
+	if h := f.Get("argument-hint"); h != nil && h.Kind != plugin.String && h.Kind != plugin.Null {
+		k.r.refuse(h, k.kind+"/argument-hint-type", "argument-hint must be a string", quoteHint(h))
+	}
+	if v := f.Get("disable-model-invocation"); v != nil && v.Kind != plugin.Bool {
+		k.r.refuse(v, k.kind+"/boolean-type", "disable-model-invocation must be a boolean", "write `true` or `false` without quotes")
+	}
 }
 
 // parsed reports a document that does not parse, in the client's words.
@@ -92,7 +205,7 @@ func (r *report) parsed(kind, before string, err error) bool {
 	return err == nil
 }
 
-func (r *report) skillName(f *plugin.Value, folder string) {
+func (r *report) skillName(k invocable, f *plugin.Value, folder string) {
 	v := f.Get("name")
 	if v == nil {
 		if !skillName.MatchString(plugin.SkillName(folder)) || len(folder) > maxName {
@@ -102,19 +215,9 @@ func (r *report) skillName(f *plugin.Value, folder string) {
 		r.spec(f, "skill/name-missing", "no name: the folder's name is taken", fmt.Sprintf("write `name: %s`", folder))
 		return
 	}
-	if v.Kind != plugin.String {
-		r.refuse(v, "skill/name-type", "Skill name must be a string", quoteHint(v))
-		return
-	}
-	name := plugin.SkillName(v.Text)
+	name, ok := k.name(v, folder)
 	switch {
-	case name == "":
-		r.refuse(v, "skill/name-empty", "Skill name must not be empty", fmt.Sprintf("write `name: %s`", folder))
-	case !skillName.MatchString(name):
-		r.refuse(v, "skill/name-charset", "Skill name must start with an ASCII letter or number and contain only ASCII letters "+
-			"(a-z, A-Z), numbers, hyphens, underscores, dots, colons, and spaces", fmt.Sprintf("write `name: %s`", slug(v.Text)))
-	case len(name) > maxName:
-		r.refuse(v, "skill/name-length", "Skill name must be at most 64 characters", "shorten the name and the folder's name")
+	case !ok:
 	case spaces.MatchString(strings.TrimSpace(v.Text)):
 		r.warn(v, "skill/name-spaces", fmt.Sprintf("the client calls this skill %q", name), fmt.Sprintf("write `name: %s`", slug(v.Text)))
 	case !portableName.MatchString(name):
@@ -124,17 +227,11 @@ func (r *report) skillName(f *plugin.Value, folder string) {
 	}
 }
 
-func (r *report) skillDescription(f *plugin.Value) {
-	v := f.Get("description")
-	switch {
+func (r *report) skillDescription(k invocable, f *plugin.Value) {
+	switch v := f.Get("description"); {
 	case v == nil:
 		r.spec(f, "skill/description-missing", "no description: the beginning of the text is taken", "say in `description:` what the skill does and when to use it")
-	case v.Kind != plugin.String:
-		r.refuse(v, "skill/description-type", "Skill description must be a string", quoteHint(v))
-	case len(utf16.Encode([]rune(v.Text))) > maxDescription:
-		r.refuse(v, "skill/description-length", "Skill description must be at most 1024 characters",
-			fmt.Sprintf("cut %d characters", len(utf16.Encode([]rune(v.Text)))-maxDescription))
-	case strings.TrimSpace(v.Text) == "":
+	case k.description(v) && strings.TrimSpace(v.Text) == "":
 		r.spec(v, "skill/description-empty", "the description is empty: nothing tells the model when to use the skill", "say what the skill does and when to use it")
 	}
 	r.comment("skill", f, "description")
@@ -147,69 +244,88 @@ func (r *report) comment(kind string, f *plugin.Value, name string) {
 	if v == nil || !v.Plain || v.Kind != plugin.String {
 		return
 	}
-	data, ok := r.read(kind + "/unreadable")
-	if !ok {
-		return
-	}
-	lines := strings.Split(string(data), "\n")
-	if v.Line > len(lines) {
-		return
-	}
-	line := []rune(strings.TrimPrefix(lines[v.Line-1], "\uFEFF"))
-	if v.Column > len(line) {
-		return
-	}
-	rest := string(line[v.Column-1:])
-	if i := strings.Index(rest, " #"); i >= 0 && strings.HasPrefix(v.Text, strings.TrimSpace(rest[:i])) && !strings.Contains(v.Text, " #") {
-		at := v.Column + len([]rune(rest[:i])) + 1
+	if at := commentAt(string(r.data), v); at > 0 {
 		r.add(Warning, v.Line, at, kind+"/comment-in-value", name+" ends before ` #`: the rest of the line is a comment", "put the whole value in double quotes")
 	}
 }
 
-func (r *report) allowedTools(v *plugin.Value) {
+// commentAt is the column of the `#` that ends an unquoted value on its line; 0 where there is none.
+func commentAt(text string, v *plugin.Value) int {
+	lines := strings.Split(text, "\n")
+	if v.Line > len(lines) {
+		return 0
+	}
+	line := []rune(strings.TrimPrefix(lines[v.Line-1], bom))
+	if v.Column > len(line) {
+		return 0
+	}
+	rest := string(line[v.Column-1:])
+	i := strings.Index(rest, " #")
+	if i < 0 || !strings.HasPrefix(v.Text, strings.TrimSpace(rest[:i])) || strings.Contains(v.Text, " #") {
+		return 0
+	}
+	return v.Column + len([]rune(rest[:i])) + 1
+}
+
+func (r *report) allowedTools(kind string, v *plugin.Value) {
 	switch {
 	case v == nil:
 	case v.Kind == plugin.List:
 		for _, item := range v.Items {
 			if item.Kind != plugin.String {
-				r.refuse(item, "skill/allowed-tools-type", "allowed-tools must contain only strings", quoteHint(item))
+				r.refuse(item, kind+"/allowed-tools-type", "allowed-tools must contain only strings", quoteHint(item))
 				return
+			}
+			if spaceSeparated(item.Text) {
+				r.warn(item, kind+"/allowed-tools-spaces", fmt.Sprintf("read as the one rule %q: the client splits at commas only", item.Text), "give each rule its own item")
 			}
 		}
 	case v.Kind != plugin.String:
-		r.refuse(v, "skill/allowed-tools-type", "allowed-tools must be a string or array of strings", "write a list of tool names")
+		r.refuse(v, kind+"/allowed-tools-type", "allowed-tools must be a string or array of strings", "write a list of tool names")
 	case spaceSeparated(v.Text):
-		r.warn(v, "skill/allowed-tools-spaces", fmt.Sprintf("read as the one rule %q: the client splits at commas only", v.Text),
-			"separate the rules with commas")
+		r.warn(v, kind+"/allowed-tools-spaces", fmt.Sprintf("read as the one rule %q: the client splits at commas only", v.Text),
+			fmt.Sprintf("write %q", commaSeparated(v.Text)))
 	}
 }
 
-// spaceSeparated looks for a blank outside parentheses within one comma-separated part.
-func spaceSeparated(s string) bool {
-	depth, words, inWord := 0, 0, false
-	for _, c := range s {
+// toolWords splits a list of rules at commas, then at blanks, both outside parentheses.
+func toolWords(s string) (parts [][]string) {
+	depth, start := 0, -1
+	parts = [][]string{nil}
+	end := func(i int) {
+		if start >= 0 {
+			parts[len(parts)-1] = append(parts[len(parts)-1], s[start:i])
+		}
+		start = -1
+	}
+	for i, c := range s {
 		switch {
 		case c == '(':
 			depth++
 		case c == ')':
 			depth--
-		case depth > 0:
-		case c == ',':
-			words, inWord = 0, false
-			continue
-		case c == ' ' || c == '\t':
-			inWord = false
-			continue
 		}
-		if !inWord {
-			words, inWord = words+1, true
-		}
-		if words > 1 {
-			return true
+		switch {
+		case depth <= 0 && c == ',':
+			end(i)
+			parts = append(parts, nil)
+		case depth <= 0 && (c == ' ' || c == '\t' || c == '\n'):
+			end(i)
+		case start < 0:
+			start = i
 		}
 	}
-	return false
+	end(len(s))
+	return parts
 }
+
+// spaceSeparated looks for a blank outside parentheses within one comma-separated part.
+func spaceSeparated(s string) bool {
+	return slices.ContainsFunc(toolWords(s), func(words []string) bool { return len(words) > 1 })
+}
+
+// commaSeparated writes the same rules as the client wants them.
+func commaSeparated(s string) string { return strings.Join(slices.Concat(toolWords(s)...), ", ") }
 
 // skillSpecFields: the client never looks at these, the Agent Skills text does.
 func (r *report) skillSpecFields(f *plugin.Value) {
@@ -260,21 +376,25 @@ func (r *report) unknownKeys(kind string, f *plugin.Value, known map[string]bool
 }
 
 // duplicateSkill: of two skills with one name the client loads the first and says nothing.
-func (c *checker) duplicateSkill(r *report, v *plugin.Value, name string) {
+// It reports whether this is the first.
+func (c *checker) duplicateSkill(r *report, v *plugin.Value, name string) bool {
 	if c.skills == nil {
-		return
+		return false
 	}
 	if first, ok := c.skills[name]; ok && first != r.file {
 		r.warn(v, "skill/duplicate-name", fmt.Sprintf("%s has the name %q too, and hides this one", first, name), "give each skill its own name")
-		return
+		return false
 	}
 	c.skills[name] = r.file
+	return true
 }
 
 // skillTree checks the skills below root as the client finds them: a folder with SKILL.md is a leaf, folders that
 // begin with a dot are passed over, and the file's name is exact. Silent in the client, so warnings here.
 func (c *checker) skillTree(root string) {
-	c.skillDir(root, c.base(root), nil)
+	var skills []skillFile
+	c.skillDir(root, c.base(root), nil, &skills)
+	c.settleAll(skills)
 }
 
 // base is the name of a folder, also where it is the root of fsys.

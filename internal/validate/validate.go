@@ -22,6 +22,12 @@ const (
 	Info    = "info"
 )
 
+// Voices: who says so. Copilot is the client; Spec the written texts (Agent Skills, Agent Plugins, Claude Code).
+const (
+	Copilot = "copilot"
+	Spec    = "spec"
+)
+
 // Finding is one problem. Line and Column count from 1, in characters of the file.
 //
 // An error is what the client refuses. A warning is what it silently ignores or changes, or (the spec's voice) what
@@ -34,6 +40,7 @@ type Finding struct {
 	Severity string `json:"severity"`
 	Message  string `json:"message"`
 	Hint     string `json:"hint"`
+	Voice    string `json:"voice"`
 }
 
 // Summary counts. Files are those that were checked, not those that were seen.
@@ -47,6 +54,10 @@ type Summary struct {
 type Options struct {
 	Strict bool   // what is not portable is an error
 	Dir    string // where relative paths begin, absolute
+	Kind   string // one of Kinds: what every path is, whatever its place says; "" finds out
+	Home   string // the client's own folder, absolute; "" knows it by its name only
+
+	fix bool // work out what can be repaired
 }
 
 // Plugin checks the plugin in fsys. name is what its folder is called: the fallback for missing names; prefix is put
@@ -66,7 +77,12 @@ type checker struct {
 
 	findings []Finding
 	files    map[string]bool
+	whole    bool              // fsys is a whole repository or plugin: what its files name must be there
 	skills   map[string]string // name → file, of one family of folders
+	agents   map[string]string // id → file, of one family of folders
+	titles   map[string]string // an agent's name → file
+	fixes    map[string]Fix    // by file
+	listing  []listed          // what the model is shown of the skills, in order
 }
 
 // report writes the findings of one file.
@@ -75,6 +91,7 @@ type report struct {
 	file string
 	// quiet is set where the client drops the file without a word that reaches the user: errors become warnings.
 	quiet bool
+	data  []byte // of the file, once read
 }
 
 func (c *checker) open(file string) *report {
@@ -86,9 +103,13 @@ func (c *checker) open(file string) *report {
 }
 
 func (r *report) add(severity string, line, col int, rule, message, hint string) {
+	r.say(Copilot, severity, line, col, rule, message, hint)
+}
+
+func (r *report) say(voice, severity string, line, col int, rule, message, hint string) {
 	r.c.findings = append(r.c.findings, Finding{
 		File: filepath.FromSlash(path.Join(filepath.ToSlash(r.c.prefix), r.file)), Line: max(line, 1), Column: max(col, 1),
-		Rule: rule, Severity: severity, Message: message, Hint: hint,
+		Rule: rule, Severity: severity, Message: message, Hint: hint, Voice: voice,
 	})
 }
 
@@ -122,20 +143,28 @@ func (r *report) warn(v *plugin.Value, rule, message, hint string) {
 // spec is for what the client takes and the written specifications do not.
 func (r *report) spec(v *plugin.Value, rule, message, hint string) {
 	line, col := place(v)
+	r.specAt(line, col, rule, message, hint)
+}
+
+func (r *report) specAt(line, col int, rule, message, hint string) {
 	severity := Warning
 	if r.c.options.Strict {
 		severity = Error
 	}
-	r.add(severity, line, col, rule, message, hint)
+	r.say(Spec, severity, line, col, rule, message, hint)
 }
 
 // read returns the file's bytes; one that cannot be read is a finding.
 func (r *report) read(rule string) ([]byte, bool) {
+	if r.data != nil {
+		return r.data, true
+	}
 	data, err := fs.ReadFile(r.c.fsys, r.file)
 	if err != nil {
 		r.refuse(nil, rule, fmt.Sprintf("failed to read file: %v", err), "")
 		return nil, false
 	}
+	r.data = data
 	return data, true
 }
 

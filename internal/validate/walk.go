@@ -13,8 +13,11 @@ const (
 	hookFileName  = "never looked at: a hook file ends in lowercase .json and does not begin with a dot"
 )
 
-// skillDir goes down from dir; above are the folders that lead to it, for links that lead back.
-func (c *checker) skillDir(dir, folder string, above []fs.FileInfo) {
+// skillFile is a SKILL.md and the name of its folder.
+type skillFile struct{ file, folder string }
+
+// skillDir goes down from dir and collects the skills; above are the folders that lead to it, for links that lead back.
+func (c *checker) skillDir(dir, folder string, above []fs.FileInfo, skills *[]skillFile) {
 	info, err := fs.Stat(c.fsys, dir)
 	if err != nil || plugin.Loops(info, above) {
 		return
@@ -31,7 +34,7 @@ func (c *checker) skillDir(dir, folder string, above []fs.FileInfo) {
 		switch {
 		case d.Name() == "SKILL.md" && c.isFile(p):
 			leaf = true
-			c.skill(p, folder)
+			*skills = append(*skills, skillFile{p, folder})
 		case c.isDir(p):
 			folders = append(folders, p)
 		case strings.EqualFold(d.Name(), "SKILL.md") || strings.EqualFold(d.Name(), "SKILL.markdown"):
@@ -45,7 +48,7 @@ func (c *checker) skillDir(dir, folder string, above []fs.FileInfo) {
 		case strings.HasPrefix(path.Base(p), "."):
 			c.hiddenSkills(p, "skill/dot-directory", "never found: folders that begin with a dot are passed over", "rename the folder")
 		default:
-			c.skillDir(p, path.Base(p), above)
+			c.skillDir(p, path.Base(p), above, skills)
 		}
 	}
 }
@@ -72,7 +75,7 @@ func (c *checker) agentTree(root string, flat, quiet bool) {
 			return fs.SkipDir
 		case d.IsDir():
 		case plugin.IsAgentFile(p):
-			c.agent(p, quiet)
+			c.agent(p, root, quiet)
 		case strings.HasSuffix(strings.ToLower(d.Name()), ".agent.md"):
 			c.open(p).warn(nil, "agent/file-name", agentFileName, "rename it")
 		}
@@ -104,32 +107,16 @@ func (c *checker) hookTree(root string) {
 	})
 }
 
-// commandTree checks slash commands: frontmatter may be absent, the fields are those of a skill.
+// commandTree checks slash commands: the markdown files directly in root.
 func (c *checker) commandTree(root string) {
 	entries, err := fs.ReadDir(c.fsys, root)
 	if err != nil {
 		return
 	}
 	for _, d := range entries {
-		if p := path.Join(root, d.Name()); plugin.IsAgentFile(p) && c.isFile(p) {
+		p := path.Join(root, d.Name())
+		if strings.EqualFold(path.Ext(d.Name()), ".md") && !strings.HasPrefix(d.Name(), ".") && c.isFile(p) {
 			c.command(p)
-		}
-	}
-}
-
-func (c *checker) command(file string) {
-	r := c.open(file)
-	data, ok := r.read("command/unreadable")
-	if !ok {
-		return
-	}
-	doc, err := plugin.ParseCommand(data)
-	if !r.parsed("command", "", err) {
-		return
-	}
-	for _, name := range []string{"description", "argument-hint"} {
-		if v := doc.Fields.Get(name); v != nil && v.Kind != plugin.String && v.Kind != plugin.Null {
-			r.warn(v, "command/field-type", name+" should be a string", quoteHint(v))
 		}
 	}
 }

@@ -1,0 +1,2 @@
+mkdir -p src other
+ln -s ../other src/out
