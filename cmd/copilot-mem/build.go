@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -228,7 +229,10 @@ func (p *packing) layout(sets []render.Programs) (plugin.Tree, []string, error) 
 	if p.dir != "" {
 		return render.Universal(copilotmem.Files, p.tree, p.name)
 	}
-	o := render.Options{Scope: render.Bundle, Version: p.version, Launcher: len(sets) > 1}
+	o := render.Options{Scope: render.Bundle, Version: p.version, Launcher: len(sets) > 1, Recall: true}
+	if !slices.ContainsFunc(sets, func(s render.Programs) bool { return !hasProgram(s, mainProgram) }) {
+		o.Full = "./bin/" + mainProgram // a server that is not there would only be complained of
+	}
 	if !hasProgram(sets[0], hookProgram) { // the hooks then start the main program, which captures too, only slower
 		o.HookArgs = []string{"capture"}
 		o.HookProgram = mainProgram

@@ -220,6 +220,9 @@ func (e *env) sweep(ctx context.Context, db *store.DB, sel store.Selection, foun
 	if removed, err = purgeFiles(dir, drop, found); err != nil {
 		return removed, 0, err
 	}
+	if err := e.sweepReceipts(ctx, dir, db, sel.Match); err != nil {
+		return removed, 0, err
+	}
 	if backups, err = e.sweepBackups(ctx, dir, db); err != nil {
 		return removed, backups, err
 	}

@@ -20,6 +20,7 @@ import (
 // initFlags are the answers to every question of init; empty is "nobody said".
 type initFlags struct {
 	scope, dir, policy string
+	recall             string   // on or off
 	capture            []string // kinds of config, or all, or none
 	forward            string
 	vendor             []string // targets; this, or none
@@ -39,7 +40,7 @@ func newInitCmd(e *env) *cobra.Command {
 nothing and takes the defaults. What a person changed is kept and named. Running it again changes nothing.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.given = map[string]bool{}
-			for _, name := range []string{"capture", "policy", "forward", "vendor-binary", "share", "readme"} {
+			for _, name := range []string{"capture", "policy", "recall", "forward", "vendor-binary", "share", "readme"} {
 				f.given[name] = cmd.Flags().Changed(name)
 			}
 			if err := f.check(); err != nil {
@@ -56,6 +57,7 @@ nothing and takes the defaults. What a person changed is kept and named. Running
 	fl.StringVar(&f.dir, "dir", "", "the repository, or the client's folder (default: the current one, $COPILOT_HOME)")
 	fl.StringSliceVar(&f.capture, "capture", nil, "what is captured: all, none, or some of "+strings.Join(captureKinds(), ","))
 	fl.StringVar(&f.policy, "policy", "", "the bundled rules: on (as without it), warn (only tell the model) or off")
+	fl.StringVar(&f.recall, "recall", "", "tell the agent by itself what memory knows: on or off (default: as in the config, which says on at first)")
 	fl.StringVar(&f.forward, "forward", "", "hand each stored event to another program too: none or memory-ingest")
 	fl.StringSliceVar(&f.vendor, "vendor-binary", nil, "scope repo: put the capture program for these systems into the repository (os/arch,…; alone: this one; none)")
 	fl.Lookup("vendor-binary").NoOptDefVal = vendorThis
@@ -82,6 +84,9 @@ func (f *initFlags) check() error {
 	}
 	if f.policy != "" && !slices.Contains(render.PolicyChoices(), f.policy) {
 		return &usageError{fmt.Errorf("--policy %s: not one of on, warn, off", f.policy), help}
+	}
+	if f.recall != "" && f.recall != on && f.recall != off {
+		return &usageError{fmt.Errorf("--recall %s: not on or off", f.recall), "leave it out to keep what the config says"}
 	}
 	if f.forward != "" && f.forward != config.ForwardNone && f.forward != config.ForwardIngest {
 		return &usageError{fmt.Errorf("--forward %s: not one of none, memory-ingest", f.forward), help}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/copilot-mem/copilot-mem/internal/config"
 	"github.com/copilot-mem/copilot-mem/internal/install"
+	"github.com/copilot-mem/copilot-mem/internal/render"
 )
 
 const captureSection = "capture."
@@ -47,6 +48,9 @@ func (f *initFlags) wanted() map[string]string {
 		for _, kind := range captureKinds() {
 			want[captureSection+kind] = fmt.Sprint(f.capture[0] == "all" || slices.Contains(f.capture, kind))
 		}
+	}
+	if f.recall != "" && f.scope != render.Repo { // a repository's hooks are everybody's and say nothing of one user
+		want["recall.enabled"] = fmt.Sprint(f.recall == on)
 	}
 	if f.forward != "" {
 		want["forward"] = f.forward

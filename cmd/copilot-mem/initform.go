@@ -23,6 +23,7 @@ type question struct {
 type answers struct {
 	vendor  string
 	capture []string
+	recall  bool
 }
 
 // initQuestions are all questions, in the order of asking. A new choice of init adds its flag and one of these.
@@ -31,6 +32,10 @@ func (e *env) initQuestions(f *initFlags, a *answers) []question {
 	return []question{
 		{"scope", nil, func(f *initFlags) huh.Field { return e.scopeField(f) }},
 		{"capture", nil, func(*initFlags) huh.Field { return captureField(&a.capture) }},
+		{"recall", nil, func(*initFlags) huh.Field {
+			return huh.NewConfirm().Title("Tell the agent by itself what memory knows about its task?").
+				Description("Within a small budget of tokens; `copilot-mem why` shows what it was told.").Value(&a.recall)
+		}},
 		{"policy", nil, func(f *initFlags) huh.Field { return policyField(&f.policy) }},
 		{"vendor-binary", repo, func(*initFlags) huh.Field { return vendorField(&a.vendor) }},
 		{"share", repo, func(f *initFlags) huh.Field {
@@ -101,6 +106,7 @@ func (e *env) presets(f *initFlags) (answers, error) {
 			a.capture = append(a.capture, captureName(k.Name))
 		}
 	}
+	a.recall = now.Recall.Enabled
 	if !f.given["forward"] {
 		f.forward = now.Forward
 	}
@@ -123,6 +129,9 @@ func (f *initFlags) take(a, before answers) {
 		case len(captureKinds()):
 			f.capture = []string{"all"}
 		}
+	}
+	if !f.given["recall"] && a.recall != before.recall {
+		f.recall = map[bool]string{true: on, false: off}[a.recall]
 	}
 	if f.scope == render.Repo && !f.given["vendor-binary"] && a.vendor != before.vendor {
 		f.vendor = []string{a.vendor}

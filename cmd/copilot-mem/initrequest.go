@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	copilotmem "github.com/copilot-mem/copilot-mem"
@@ -29,7 +30,7 @@ func (e *env) request(f *initFlags) (install.Request, install.Program, error) {
 	if err != nil {
 		return none, install.Program{}, err
 	}
-	if err := f.recall(data, dir); err != nil {
+	if err := f.fromLastTime(data, dir); err != nil {
 		return none, install.Program{}, err
 	}
 	exe, err := os.Executable()
@@ -46,13 +47,20 @@ func (e *env) request(f *initFlags) (install.Request, install.Program, error) {
 	r := install.Request{Scope: f.scope, Dir: dir, Version: pluginVersion(), Data: string(data), Records: data.Receipts(), Force: f.force, Choices: f.remember()}
 	ours := install.Part{Dir: string(data), Private: true}
 	theirs := install.Part{Dir: dir}
+	main, err := e.fullProgram(data, exe)
+	if err != nil {
+		return none, program, err
+	}
 	switch f.scope {
 	case render.User:
-		err = f.forUser(data, program, &ours, &theirs)
+		err = f.forUser(data, program, main, &ours, &theirs)
 	case render.Repo:
 		err = e.forRepo(f, data, program, &ours, &theirs)
 	case render.Bundle:
-		err = f.forPlugin(data, program, &ours, &theirs)
+		err = f.forPlugin(data, program, main, &ours, &theirs)
+	}
+	if main.file != nil && !slices.ContainsFunc(ours.Tree, func(f plugin.File) bool { return f.Path == main.file.Path }) {
+		ours.Tree = append(ours.Tree, *main.file)
 	}
 	if choices := f.choices(); choices != nil {
 		ours.Merges = append(ours.Merges, *choices)
@@ -61,8 +69,15 @@ func (e *env) request(f *initFlags) (install.Request, install.Program, error) {
 	return r, program, err
 }
 
-func (f *initFlags) forUser(data datadir.Dir, program install.Program, ours, theirs *install.Part) (err error) {
-	o := render.Options{Scope: f.scope, HookArgs: program.Args, Policy: f.policy, HookCommand: program.Stable}
+func (f *initFlags) forUser(data datadir.Dir, program install.Program, main full, ours, theirs *install.Part) (err error) {
+	o := render.Options{
+		Scope: f.scope, HookArgs: program.Args, Policy: f.policy, HookCommand: program.Stable, Recall: f.recalls(data), Full: main.path,
+	}
+	server, err := ourServer("mcp-config.json", main.path)
+	if err != nil {
+		return err
+	}
+	theirs.Merges = append(theirs.Merges, server)
 	if o.HookCommand == "" {
 		own, err := dataProgram(data, program)
 		if err != nil {
@@ -76,7 +91,12 @@ func (f *initFlags) forUser(data datadir.Dir, program install.Program, ours, the
 }
 
 func (e *env) forRepo(f *initFlags, data datadir.Dir, program install.Program, ours, theirs *install.Part) (err error) {
-	o := render.Options{Scope: f.scope, HookArgs: program.Args, Policy: f.policy}
+	o := render.Options{Scope: f.scope, HookArgs: program.Args, Policy: f.policy, Recall: f.recalls(data)}
+	server, err := ourServer(repoServers(theirs.Dir), "copilot-mem")
+	if err != nil {
+		return err
+	}
+	theirs.Merges = append(theirs.Merges, server)
 	if o.Vendor, err = e.vendored(f, program); err != nil {
 		return err
 	}
@@ -94,17 +114,24 @@ func (e *env) forRepo(f *initFlags, data datadir.Dir, program install.Program, o
 	return err
 }
 
-func (f *initFlags) forPlugin(data datadir.Dir, program install.Program, ours, theirs *install.Part) error {
+func (f *initFlags) forPlugin(data datadir.Dir, program install.Program, main full, ours, theirs *install.Part) error {
 	binary, err := os.ReadFile(program.Source)
 	if err != nil {
 		return err
 	}
-	o := render.Options{Scope: f.scope, HookArgs: program.Args, Program: &render.Program{Name: program.Name, Target: hostFolder(), Data: binary}}
+	o := render.Options{Scope: f.scope, HookArgs: program.Args, Program: &render.Program{Name: program.Name, Target: hostFolder(), Data: binary}, Recall: f.recalls(data)}
+	o.Full = "copilot-mem" // the client refuses a path of a plugin's server
+	if main.file != nil {
+		o.Full = "./bin/copilot-mem"
+	}
 	if ours.Tree, err = render.Marketplace(copilotmem.Files, o); err != nil {
 		return err
 	}
 	for i := range ours.Tree {
 		ours.Tree[i].Path = path.Join(filepath.Base(data.Plugin()), ours.Tree[i].Path)
+	}
+	if main.file != nil {
+		main.file.Path = path.Join(filepath.Base(data.Plugin()), render.PluginName, "bin", path.Base(main.file.Path))
 	}
 	settings, err := pluginSettings(data)
 	if err != nil {
@@ -121,8 +148,8 @@ func (f *initFlags) forPlugin(data datadir.Dir, program install.Program, ours, t
 	return nil
 }
 
-// recall takes from the last installation here what nobody said this time.
-func (f *initFlags) recall(data datadir.Dir, dir string) error {
+// fromLastTime takes from the last installation here what nobody said this time.
+func (f *initFlags) fromLastTime(data datadir.Dir, dir string) error {
 	records, err := install.Records(data.Receipts())
 	if err != nil {
 		return err
@@ -144,7 +171,7 @@ func (f *initFlags) recall(data datadir.Dir, dir string) error {
 	return nil
 }
 
-// remember is what recall reads the next time.
+// remember is what fromLastTime reads.
 func (f *initFlags) remember() map[string]string {
 	all := map[string]string{}
 	if len(f.vendor) > 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -42,53 +43,19 @@ func newRememberCmd(e *env) *cobra.Command {
 		Use: "remember TEXT", Short: "Save a note", Args: cobra.MinimumNArgs(1),
 		Long: "Save a note. Notes come before everything else that a search finds; one that is replaced is found no more.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if !slices.Contains(noteKinds, kind) {
-				return &usageError{fmt.Errorf("--kind %s: unknown", kind), "use one of: " + strings.Join(noteKinds, ", ")}
-			}
-			text, secrets := redact.Text(strings.Join(args, " "))
-			if strings.TrimSpace(text) == "" {
-				return &usageError{errors.New("nothing to remember"), ""}
-			}
-			for i := range tags {
-				var n int
-				tags[i], n = redact.Text(tags[i])
-				secrets += n
-			}
 			db, err := e.openStore(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, db.Close()) }()
-			if replaces != "" {
-				if replaces, err = wholeNote(cmd.Context(), db, replaces); err != nil {
-					return err
-				}
-			}
-			input, err := json.Marshal(about{kind, append([]string{}, tags...), replaces})
+			note, of, err := e.remember(cmd.Context(), db, strings.Join(args, " "), about{kind, tags, replaces})
 			if err != nil {
 				return err
 			}
-			note := memory.Entry{
-				ID: strings.ToLower(rand.Text())[:20], SessionID: noteSession, Kind: memory.KindNote,
-				Time: e.Now().UTC().Truncate(time.Millisecond), Text: text, ToolInput: input, Sources: memory.FromElsewhere, Cwd: e.Dir, Redacted: secrets,
-			}
-			// The client gives its agent's commands the id of the session.
-			if id := e.Getenv("COPILOT_AGENT_SESSION_ID"); id != "" {
-				if root, err := db.AgentSession(cmd.Context(), id); err != nil {
-					return err
-				} else if root != "" {
-					id = root
-				}
-				note.SessionID = id
-			}
-			note.Project, note.Branch = ingest.ProjectOf(e.Dir)
-			if _, _, err := db.Add(cmd.Context(), nil, []memory.Entry{note}); err != nil {
-				return err
-			}
 			if asJSON {
-				return e.printJSON(rememberJSON{1, note.ID, note.SessionID, kind, append([]string{}, tags...), note.Project, secrets, replaces})
+				return e.printJSON(rememberJSON{1, note.ID, note.SessionID, of.Kind, of.Tags, note.Project, note.Redacted, of.Replaces})
 			}
-			_, err = fmt.Fprintf(e.Stdout, "remembered as %s %s\n", kind, note.ID)
+			_, err = fmt.Fprintf(e.Stdout, "remembered as %s %s\n", of.Kind, note.ID)
 			return err
 		},
 	}
@@ -98,6 +65,47 @@ func newRememberCmd(e *env) *cobra.Command {
 	fl.StringVar(&replaces, "replaces", "", "the note that this one takes the place of")
 	fl.BoolVar(&asJSON, "json", false, "one JSON document")
 	return cmd
+}
+
+// remember saves a note about this folder's project, without secrets. It returns the note, and about as it was kept.
+func (e *env) remember(ctx context.Context, db *store.DB, text string, of about) (note memory.Entry, kept about, err error) {
+	if !slices.Contains(noteKinds, of.Kind) {
+		return note, of, &usageError{fmt.Errorf("--kind %s: unknown", of.Kind), "use one of: " + strings.Join(noteKinds, ", ")}
+	}
+	text, secrets := redact.Text(text)
+	if strings.TrimSpace(text) == "" {
+		return note, of, &usageError{errors.New("nothing to remember"), ""}
+	}
+	kept = about{Kind: of.Kind, Tags: []string{}}
+	for _, tag := range of.Tags {
+		clean, n := redact.Text(tag)
+		kept.Tags = append(kept.Tags, clean)
+		secrets += n
+	}
+	if of.Replaces != "" {
+		if kept.Replaces, err = wholeNote(ctx, db, of.Replaces); err != nil {
+			return note, of, err
+		}
+	}
+	input, err := json.Marshal(kept)
+	if err != nil {
+		return note, of, err
+	}
+	note = memory.Entry{
+		ID: strings.ToLower(rand.Text())[:20], SessionID: noteSession, Kind: memory.KindNote,
+		Time: e.Now().UTC().Truncate(time.Millisecond), Text: text, ToolInput: input, Sources: memory.FromElsewhere, Cwd: e.Dir, Redacted: secrets,
+	}
+	// The client gives its agent's commands and servers the id of the session.
+	if id := e.Getenv("COPILOT_AGENT_SESSION_ID"); id != "" {
+		root, err := db.AgentSession(ctx, id)
+		if err != nil {
+			return note, of, err
+		}
+		note.SessionID = cmp.Or(root, id)
+	}
+	note.Project, note.Branch = ingest.ProjectOf(e.Dir)
+	_, _, err = db.Add(ctx, nil, []memory.Entry{note})
+	return note, kept, err
 }
 
 // wholeNote is the id of the one note that is meant.

@@ -36,7 +36,8 @@ func newRoot(e *env) *cobra.Command {
 		newSearchCmd(e), newSessionsCmd(e), newShowCmd(e), newStatsCmd(e), newRememberCmd(e), newForgetCmd(e),
 		newRedactCmd(e), newBackupCmd(e), newRestoreCmd(e), newRepairCmd(e), newExportCmd(e),
 		newImportCmd(e), newProjectsCmd(e), newConfigCmd(e),
-		newNotesCmd(e), newTimelineCmd(e), newTopicsCmd(e), newDecisionsCmd(e),
+		newNotesCmd(e), newTimelineCmd(e), newTopicsCmd(e), newDecisionsCmd(e), newMCPCmd(e),
+		newRecallCmd(e), newWhyCmd(e), newMuteCmd(e),
 		newPolicyCmd(e), newValidateCmd(e), newSchemaCmd(e), newBuildCmd(e), newVersionCmd(e),
 	)
 	for _, cmd := range root.Commands() {

@@ -206,6 +206,9 @@ func (e *env) tidy(ctx context.Context, dir datadir.Dir, db *store.DB) error {
 	if _, err := sink.EditWaiting(gone); err != nil {
 		return err
 	}
+	if err := e.sweepReceipts(ctx, dir, db, ""); err != nil {
+		return err
+	}
 	if _, err := guard.EditLog(string(dir), func([]byte) bool { return true }); err != nil {
 		return err
 	}

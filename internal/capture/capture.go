@@ -183,6 +183,11 @@ func appendHex(dst []byte, v uint64) []byte {
 	return dst
 }
 
+// Note leaves word of something that went wrong in a hook, which may not print.
+func Note(dir datadir.Dir, now func() time.Time, event, reason string) {
+	note(Options{Event: event, Dir: dir, Now: now}, reason)
+}
+
 // note counts an event that could not be stored, without a word of its payload. When that fails too, nothing is left to do.
 func note(o Options, reason string) { noteIn(o, "", reason) }
 

@@ -21,6 +21,15 @@ type Config struct {
 	NeverForward bool
 	Retention    Retention
 	Search       Search
+	Recall       Recall
+}
+
+// Recall says what an agent is told by itself. The numbers are tokens, but Floor, which is a percentage.
+type Recall struct {
+	Enabled                               bool
+	Session, Start, Prompt, Tool, Compact int
+	Floor                                 int
+	Answers                               bool // prompts that begin with ?? are answered from memory, without a model
 }
 
 // Capture says which events are stored.
@@ -99,6 +108,7 @@ func (c Config) Tighten(folder string) (Config, string, error) {
 		// It is off by default: only a word against it counts.
 		Reasoning: a.Reasoning && (b.Reasoning || !says(data, "capture.reasoning")),
 	}
+	c.Recall.Enabled = c.Recall.Enabled && repo.Recall.Enabled
 	if repo.Forward == ForwardNone && says(data, "forward") {
 		c.Forward, c.NeverForward = ForwardNone, true
 	}

@@ -53,15 +53,28 @@ var Keys = []Key{
 		c.Retention.MaxBytes, err = size(v)
 		return err
 	}, func(c Config) string { return sizeText(c.Retention.MaxBytes) }},
-	{"search.limit", "20", "a number from 1 to 1000", "hits that a search gives at most", false, func(c *Config, v string) error {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 || n > 1000 {
-			return errors.New("must be a number from 1 to 1000")
-		}
-		c.Search.Limit = n
-		return nil
-	}, func(c Config) string { return strconv.Itoa(c.Search.Limit) }},
+	number("search.limit", 20, 1, 1000, "hits that a search gives at most", func(c *Config) *int { return &c.Search.Limit }),
 	notRepo(boolean("search.allProjects", "false", "search in all projects, not only that of the current folder", func(c *Config) *bool { return &c.Search.AllProjects })),
+	boolean("recall.enabled", "true", "tell the agent by itself what memory knows about its task", func(c *Config) *bool { return &c.Recall.Enabled }),
+	number("recall.sessionTokens", 1500, 0, 100_000, "tokens that a session is told at most", func(c *Config) *int { return &c.Recall.Session }),
+	number("recall.startTokens", 400, 0, 20_000, "tokens of the briefing at its start", func(c *Config) *int { return &c.Recall.Start }),
+	number("recall.promptTokens", 250, 0, 20_000, "tokens beside one prompt, or for one sub-agent", func(c *Config) *int { return &c.Recall.Prompt }),
+	number("recall.toolTokens", 200, 0, 2_000, "tokens beside one tool call", func(c *Config) *int { return &c.Recall.Tool }),
+	number("recall.compactTokens", 600, 0, 2_000, "tokens that are put aside before a compaction", func(c *Config) *int { return &c.Recall.Compact }),
+	number("recall.floor", 35, 1, 100, "percent of a prompt's words, by their rarity, that an entry must hold to be told", func(c *Config) *int { return &c.Recall.Floor }),
+	notRepo(boolean("recall.answers", "false", "answer prompts that begin with ?? from memory, without a model", func(c *Config) *bool { return &c.Recall.Answers })),
+}
+
+func number(name string, preset, low, high int, help string, at func(*Config) *int) Key {
+	takes := "a number from " + strconv.Itoa(low) + " to " + strconv.Itoa(high)
+	return Key{name, strconv.Itoa(preset), takes, help, false, func(c *Config, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < low || n > high {
+			return errors.New("must be " + takes)
+		}
+		*at(c) = n
+		return nil
+	}, func(c Config) string { return strconv.Itoa(*at(&c)) }}
 }
 
 func notRepo(k Key) Key {

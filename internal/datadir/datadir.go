@@ -73,6 +73,9 @@ func (d Dir) Forward() string { return d.join("forward") }
 // Config is the file of what the user chose.
 func (d Dir) Config() string { return d.join("config.yaml") }
 
+// Recall is the folder of what agents were told: one file for each session, and the list of what is muted.
+func (d Dir) Recall() string { return d.join("recall") }
+
 // Backups is the folder of the store's copies: those that were asked for, and what restore and salvage put aside.
 func (d Dir) Backups() string { return d.join("backups") }
 

@@ -15,6 +15,8 @@ type Response struct {
 	ModifiedArgs             json.RawMessage `json:"modifiedArgs,omitempty"` // replaces the whole tool input
 	Decision                 string          `json:"decision,omitempty"`     // "block"
 	Reason                   string          `json:"reason,omitempty"`
+	Handled                  bool            `json:"handled,omitempty"`         // userPromptSubmitted: no model is asked
+	ResponseContent          string          `json:"responseContent,omitempty"` // what the user reads then
 }
 
 // Encode returns the response as one line of JSON without a line end. An empty response is nothing at all: the client

@@ -102,3 +102,17 @@ func (x *Index) Find(seqs map[int64]bool) ([][]uint32, error) {
 	}
 	return out, nil
 }
+
+// Count is the number of documents that hold a word, with those that were deleted and still stand in their segment.
+func (x *Index) Count(word string) (n int, err error) {
+	for _, seg := range x.segments {
+		l, ok, err := seg.find(word)
+		if err != nil {
+			return n, err
+		}
+		if ok {
+			n += l.docs
+		}
+	}
+	return n, nil
+}

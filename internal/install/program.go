@@ -38,17 +38,35 @@ func FindProgram(exe, path string) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
+	p.Stable = stable(path, p.Name, source)
+	return p, nil
+}
+
+// FindMain is FindProgram for exe itself, which is copilot-mem.
+func FindMain(exe, path string) (Program, error) {
+	real, err := filepath.EvalSymlinks(exe)
+	if err != nil {
+		return Program{}, fmt.Errorf("%s: %w", exe, err)
+	}
+	source, err := os.Stat(real)
+	if err != nil {
+		return Program{}, err
+	}
+	return Program{Name: mainName, Source: real, Stable: stable(path, mainName, source)}, nil
+}
+
+// stable is the place on PATH where a program is found under its name; empty where it is not.
+func stable(path, name string, source os.FileInfo) string {
 	for _, dir := range filepath.SplitList(path) {
-		candidate := filepath.Join(dir, p.Name+ending)
+		candidate := filepath.Join(dir, name+ending)
 		if !filepath.IsAbs(candidate) {
 			continue
 		}
 		if info, err := os.Stat(candidate); err == nil && os.SameFile(info, source) {
-			p.Stable = candidate
-			break
+			return candidate
 		}
 	}
-	return p, nil
+	return ""
 }
 
 // OnPath reports whether a program of that name is in one of the folders of PATH.

@@ -113,6 +113,12 @@ type Query struct {
 	Limit   int // 0: 20
 }
 
+// Touched is an entry that holds some of the words that were asked for.
+type Touched struct {
+	Entry
+	Words uint32 // bit i: one of the words of list i
+}
+
 // Hit is one search result.
 type Hit struct {
 	Entry

@@ -15,6 +15,8 @@ type event struct {
 	TimeoutSec  int    `json:"timeoutSec"`
 	Claude      string `json:"claude"`      // Claude Code's name; empty where it has no such event
 	FailsClosed bool   `json:"failsClosed"` // a hook that fails denies: it needs the guarded shell form
+	Recall      bool   `json:"recall"`      // rare enough that the full program captures and recalls
+	RecallTools string `json:"recallTools"` // frequent: the full program only recalls, beside the small one, for these tools
 }
 
 // hookFile is what the client reads. Its keys come out sorted, so a file changes only when its content does.
@@ -26,6 +28,7 @@ type hookFile struct {
 // entry is one hook: exec with args, or bash with powershell; the client refuses both at once.
 type entry struct {
 	Type       string   `json:"type"`
+	Matcher    string   `json:"matcher,omitempty"`
 	Exec       string   `json:"exec,omitempty"`
 	Args       []string `json:"args,omitempty"`
 	Bash       string   `json:"bash,omitempty"`
@@ -51,12 +54,48 @@ func (r *renderer) events() map[string]event {
 func (r *renderer) hookFile(name string, render func(name string, ev event) entry) {
 	file := hookFile{Version: 1, Hooks: map[string][]entry{}}
 	for ev, e := range r.events() {
-		item := render(ev, e)
-		item.Type, item.TimeoutSec = "command", e.TimeoutSec
-		item.Env = map[string]string{timeoutEnv: strconv.Itoa(e.TimeoutSec)}
-		file.Hooks[ev] = []entry{item}
+		items := []entry{render(ev, e)}
+		switch {
+		case !r.o.Recall:
+		case e.Recall:
+			items[0] = r.recallEntry(items[0], e, ev)
+		case e.RecallTools != "":
+			more := r.recallEntry(entry{}, e, "--no-capture", ev)
+			more.Matcher = e.RecallTools
+			items = append(items, more)
+		}
+		for i := range items {
+			items[i].Type, items[i].TimeoutSec = "command", e.TimeoutSec
+			items[i].Env = map[string]string{timeoutEnv: strconv.Itoa(e.TimeoutSec)}
+		}
+		file.Hooks[ev] = items
 	}
 	r.addJSON(name, file)
+}
+
+// recallEntry starts the full program. Where its place is not known, or a failure would deny a tool, a shell looks for it;
+// without it instead is run, which may be nothing.
+func (r *renderer) recallEntry(instead entry, e event, args ...string) entry {
+	if r.o.Full != "" && r.o.Scope == User {
+		if !e.FailsClosed {
+			return entry{Exec: r.o.Full, Args: append([]string{"recall"}, args...)}
+		}
+		words := "recall " + r.words(args)
+		return entry{
+			Bash:       r.snippet("path.bash", shell{Path: Bash(r.o.Full), Args: words}),
+			PowerShell: r.snippet("path.ps1", shell{Path: PowerShell(r.o.Full), Args: words}),
+		}
+	}
+	s := shell{Args: r.words(args)}
+	bash, powershell := "exit 0", "exit 0"
+	switch {
+	case instead.Bash != "":
+		bash, powershell = instead.Bash, instead.PowerShell
+	case instead.Exec != "": // of a bundle
+		s := shell{Name: r.words([]string{r.programName()}), Args: r.words(instead.Args)}
+		bash, powershell = r.snippet("plugin.bash", s), r.snippet("plugin.ps1", s)
+	}
+	return entry{Bash: r.snippet("recall.bash", s) + " " + bash, PowerShell: r.snippet("recall.ps1", s) + " " + powershell}
 }
 
 func (r *renderer) args(ev string) []string {

@@ -26,6 +26,7 @@ type manifest struct {
 	Skills      []string       `json:"skills,omitempty"` // the embedded manifest only
 	Agents      []string       `json:"agents,omitempty"` // not in the manifest of Agent Plugins, as Hooks
 	Hooks       string         `json:"hooks,omitempty"`
+	MCPServers  string         `json:"mcpServers,omitempty"` // as Agents
 }
 
 type author struct {
@@ -66,6 +67,9 @@ func (r *renderer) claude(m manifest) {
 	}
 	m.Hooks = "./" + claudeDir + "/hooks/hooks.json"
 	r.addJSON(claudeDir+"/hooks/hooks.json", r.claudeHooks())
+	if r.o.Full != "" {
+		m.MCPServers = "./" + claudeDir + "/mcp.json"
+	}
 	r.addJSON(".claude-plugin/plugin.json", m)
 }
 

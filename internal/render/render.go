@@ -33,6 +33,8 @@ type Options struct {
 	HookCommand string    // absolute path of the program that the hooks run; scope user only
 	HookArgs    []string  // what stands before the event's name: "capture" where the program is copilot-mem itself
 	Version     string    // empty: the version in plugin.json
+	Recall      bool      // the hooks also tell the agent what memory knows, where the full program is
+	Full        string    // copilot-mem itself: its absolute path, or "./bin/copilot-mem" where a bundle packs it; empty: not known
 	HookProgram string    // scope plugin: what the hooks start in bin/; empty: Program's name, else copilot-mem-hook
 	Policy      string    // on, warn or off: settings of the bundled rules; empty: none are written
 	Program     *Program  // scope plugin: packed into bin/; nil: nothing packed
@@ -129,6 +131,7 @@ func (r *renderer) bundle() {
 	r.agents("com.github.copilot/agents")
 	r.hookFile("com.github.copilot/hooks/hooks.json", r.bundleEntry)
 	r.claude(m)
+	r.servers()
 	if r.o.Program != nil {
 		r.program("bin", *r.o.Program)
 	}

@@ -74,6 +74,9 @@ func TestPluginGolden(t *testing.T) {
 	}{
 		{"user", Options{Scope: User, HookCommand: "/opt/my programs/l'été/copilot-mem-hook"}},
 		{"user-capture", Options{Scope: User, HookCommand: "/opt/copilot-mem", HookArgs: []string{"capture"}}},
+		{"user-recall", Options{Scope: User, HookCommand: "/opt/copilot-mem-hook", Recall: true, Full: "/opt/my programs/copilot-mem"}},
+		{"repo-recall", Options{Scope: Repo, Recall: true}},
+		{"plugin-recall", Options{Scope: Bundle, Version: "9.8.7", Program: hookProgram("linux-amd64"), Recall: true, Full: "./bin/copilot-mem"}},
 		{"repo", Options{Scope: Repo}},
 		{"repo-vendored", Options{Scope: Repo, Vendor: []Program{*hookProgram("linux-arm64")}}},
 		{"plugin", Options{Scope: Bundle, Version: "9.8.7", Program: hookProgram("linux-amd64")}},
