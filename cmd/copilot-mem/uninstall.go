@@ -114,7 +114,7 @@ func (e *env) carryOut(job *install.Job, purge bool, data datadir.Dir) error {
 		return nil
 	}
 	var ours []string
-	for _, p := range []string{data.Spool(), data.DB(), data.State(), data.Failures(), data.Failures() + ".old", data.Forward(), data.Receipts(), data.Bin(), data.Plugin(), data.Backups(), data.Recall(), data.Config()} {
+	for _, p := range []string{data.Spool(), data.DB(), data.State(), data.Failures(), data.Failures() + ".old", data.Forward(), data.Receipts(), data.Bin(), data.Plugin(), data.Backups(), data.Recall(), data.Logs(), data.Trust(), data.Config()} {
 		ours = append(ours, filepath.Base(p))
 	}
 	left, err := install.Purge(string(data), ours)

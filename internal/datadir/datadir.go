@@ -73,6 +73,12 @@ func (d Dir) Forward() string { return d.join("forward") }
 // Config is the file of what the user chose.
 func (d Dir) Config() string { return d.join("config.yaml") }
 
+// Logs is the folder of what policies decided.
+func (d Dir) Logs() string { return d.join("logs") }
+
+// Trust is the list of repositories whose policies the user trusts.
+func (d Dir) Trust() string { return d.join("trust.json") }
+
 // Recall is the folder of what agents were told: one file for each session, and the list of what is muted.
 func (d Dir) Recall() string { return d.join("recall") }
 
