@@ -73,17 +73,17 @@ func (d Dir) Forward() string { return d.join("forward") }
 // Config is the file of what the user chose.
 func (d Dir) Config() string { return d.join("config.yaml") }
 
+// Logs is the folder of what policies decided.
+func (d Dir) Logs() string { return d.join("logs") }
+
+// Trust is the list of repositories whose policies the user trusts.
+func (d Dir) Trust() string { return d.join("trust.json") }
+
 // Recall is the folder of what agents were told: one file for each session, and the list of what is muted.
 func (d Dir) Recall() string { return d.join("recall") }
 
 // Backups is the folder of the store's copies: those that were asked for, and what restore and salvage put aside.
 func (d Dir) Backups() string { return d.join("backups") }
-
-// Logs is the folder of the log of sessions.
-func (d Dir) Logs() string { return d.join("logs") }
-
-// Trust is the file of the policies that may start programs.
-func (d Dir) Trust() string { return d.join("trust.json") }
 
 // Feedback is the folder of what the next call waits for.
 func (d Dir) Feedback() string { return d.join("feedback") }
@@ -100,7 +100,7 @@ func (d Dir) Owned() []string {
 	var names []string
 	for _, p := range []string{
 		d.Spool(), d.DB(), d.State(), d.Failures(), d.Receipts(), d.Bin(), d.Plugin(), d.Forward(), d.Config(), d.Backups(),
-		d.Logs(), d.Trust(), d.Feedback(), d.Locks(), d.Actions(),
+		d.Recall(), d.Logs(), d.Trust(), d.Feedback(), d.Locks(), d.Actions(),
 	} {
 		names = append(names, filepath.Base(p))
 	}
