@@ -42,19 +42,19 @@ func TestAnswersAreFlags(t *testing.T) {
 		name  string
 		repo  bool
 		given initFlags
-		lines []string // one each: scope, what is captured (numbers, 0 ends), policy, [vendor, share,] forward
+		lines []string // one each: scope, what is captured (numbers, 0 ends), recall, policy, [vendor, share,] forward
 		want  initFlags
 	}{
-		{"Enter all the way", false, initFlags{}, []string{"", "0", "", ""}, initFlags{scope: "user", policy: "on", forward: "none"}},
-		{"the plugin, fewer things, other rules, a sink", false, initFlags{}, []string{"2", "4", "0", "2", "2"},
-			initFlags{scope: "plugin", capture: []string{"prompts", "responses", "tools", "errors", "subagents", "notifications"}, policy: "warn", forward: "memory-ingest"}},
-		{"nothing", false, initFlags{}, []string{"1", "1", "2", "3", "4", "5", "6", "7", "0", "3", "1"},
+		{"Enter all the way", false, initFlags{}, []string{"", "0", "", "", ""}, initFlags{scope: "user", policy: "on", forward: "none"}},
+		{"the plugin, fewer things, other rules, a sink", false, initFlags{}, []string{"2", "4", "0", "n", "2", "2"},
+			initFlags{scope: "plugin", recall: "off", capture: []string{"prompts", "responses", "tools", "errors", "subagents", "notifications"}, policy: "warn", forward: "memory-ingest"}},
+		{"nothing", false, initFlags{}, []string{"1", "1", "2", "3", "4", "5", "6", "7", "0", "", "3", "1"},
 			initFlags{scope: "user", capture: []string{"none"}, policy: "off", forward: "none"}},
-		{"the repository with everything", true, initFlags{}, []string{"2", "0", "", "2", "y", ""},
+		{"the repository with everything", true, initFlags{}, []string{"2", "0", "", "", "2", "y", ""},
 			initFlags{scope: "repo", policy: "on", vendor: []string{hostTarget()}, share: true, forward: "none"}},
-		{"the repository, as it is", true, initFlags{}, []string{"2", "0", "", "", "n", ""}, initFlags{scope: "repo", policy: "on", forward: "none"}},
+		{"the repository, as it is", true, initFlags{}, []string{"2", "0", "", "", "", "n", ""}, initFlags{scope: "repo", policy: "on", forward: "none"}},
 		{"flags answer", true, initFlags{scope: "repo", policy: "off", forward: "none", capture: strings.Split(all, ","),
-			given: map[string]bool{"policy": true, "forward": true, "capture": true, "share": true, "vendor-binary": true}}, nil,
+			given: map[string]bool{"policy": true, "forward": true, "capture": true, "recall": true, "share": true, "vendor-binary": true}}, nil,
 			initFlags{scope: "repo", policy: "off", forward: "none", capture: strings.Split(all, ",")}},
 	}
 	for _, tt := range tests {
@@ -95,7 +95,7 @@ func TestEveryQuestionHasAFlag(t *testing.T) {
 
 // The end of the input is no answer: nothing is installed, and nothing waits.
 func TestEndOfInputStops(t *testing.T) {
-	for _, lines := range []string{"", "1\n", "1\n0\n1\n1\n"} {
+	for _, lines := range []string{"", "1\n", "1\n0\n\n1\n1\n"} {
 		e, _ := formEnv(t, lines, false)
 		_, err := e.init(t.Context(), initFlags{given: map[string]bool{}, readme: true})
 		if err != codeError(exitInterrupted) { //nolint:errorlint // our own value

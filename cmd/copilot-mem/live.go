@@ -76,23 +76,31 @@ func (h *health) canary(ctx context.Context, s hookSource) (evidence []string, e
 	}()
 	var words []string
 	for _, c := range canaries {
+		answered, asked := false, false
+		word := "canary" + strings.ToLower(rand.Text()) // one for all entries: some capture, others only tell what memory knows
 		for _, e := range s.entries {
 			if e.event != c.event || !e.ours() {
 				continue
 			}
-			word := "canary" + strings.ToLower(rand.Text())
+			asked = true
 			start := time.Now()
 			answer, err := h.fire(ctx, e, session, c.fill(word))
 			if err != nil {
 				return evidence, fmt.Errorf("%s: %w", c.event, err)
 			}
 			evidence = append(evidence, fmt.Sprintf("%s: %d ms, answered %d bytes", c.event, time.Since(start).Milliseconds(), len(answer)))
-			if err := h.judged(c.event, answer); err != nil {
+			said, err := decides(c.event, answer)
+			if err != nil {
 				return evidence, err
 			}
-			if c.kept {
-				words = append(words, c.event+" "+word)
-			}
+			answered = answered || said
+		}
+		if c.kept && asked {
+			words = append(words, c.event+" "+word)
+		}
+		// One of the entries decides; another may only tell what memory knows. A forced push is what a bundled rule is about.
+		if c.event == "preToolUse" && asked && !answered && h.guards() {
+			return evidence, errors.New("preToolUse: a rule that is on says nothing about a forced push")
 		}
 	}
 	quiet := *h.env
@@ -121,20 +129,16 @@ func (h *health) keeps(event string) bool {
 	return err == nil && c.Capture.Keeps(event)
 }
 
-// judged holds the answer of a hook against the policies that are in force: a forced push is what a bundled rule is about.
-// Answers of other events must be one JSON object or nothing.
-func (h *health) judged(event string, answer []byte) error {
+// decides reports whether the answer of a hook decides on a tool call. An answer must be one JSON object or nothing.
+func decides(event string, answer []byte) (bool, error) {
 	if len(bytes.TrimSpace(answer)) == 0 {
-		if event == "preToolUse" && h.guards() {
-			return errors.New("preToolUse: a rule that is on says nothing about a forced push")
-		}
-		return nil
+		return false, nil
 	}
 	var reply map[string]any
 	if err := json.Unmarshal(answer, &reply); err != nil {
-		return fmt.Errorf("%s: the hook printed %.80q, which is not one JSON object", event, answer)
+		return false, fmt.Errorf("%s: the hook printed %.80q, which is not one JSON object", event, answer)
 	}
-	return nil
+	return reply["permissionDecision"] != nil || reply["additionalContext"] != nil, nil
 }
 
 // guards says whether the bundled rule about forced pushes is on here.

@@ -135,6 +135,8 @@ func TestInitOnATerminal(t *testing.T) {
 			s.press(enter)
 			s.see("What should be remembered?")
 			s.press(enter)
+			s.see("Tell the agent by itself")
+			s.press(enter)
 			s.see("Which guardrails should hold")
 			s.press(enter)
 			s.see("Hand each stored event to another program too?")
@@ -166,10 +168,10 @@ func TestInitOnATerminal(t *testing.T) {
 // Ctrl-C at any question ends it, and nothing is written.
 func TestCtrlCOnATerminal(t *testing.T) {
 	t.Parallel()
-	for n, question := range []string{"Where should", "What should be remembered?", "Which guardrails", "Hand each stored event", "Go ahead?"} {
+	for n, question := range []string{"Where should", "What should be remembered?", "Tell the agent", "Which guardrails", "Hand each stored event", "Go ahead?"} {
 		dir := t.TempDir()
 		s := onScreen(t, dir, 100, 40, []string{"NO_COLOR=1"}, "init")
-		for i, q := range []string{"Where should", "What should be remembered?", "Which guardrails", "Hand each stored event", "Go ahead?"} {
+		for i, q := range []string{"Where should", "What should be remembered?", "Tell the agent", "Which guardrails", "Hand each stored event", "Go ahead?"} {
 			s.see(q)
 			if i == n {
 				break
@@ -197,7 +199,7 @@ func TestAccessibleOnATerminal(t *testing.T) {
 		}
 		s := onScreen(t, dir, 80, 60, append([]string{"NO_COLOR=1"}, env...), args...)
 		for _, step := range [][2]string{
-			{"1. user (recommended)", "1\n"}, {"What should be remembered?", "0\n"}, {"Which guardrails", "2\n"}, {"Hand each stored event", "\n"}, {"Go ahead?", "y\n"},
+			{"1. user (recommended)", "1\n"}, {"What should be remembered?", "0\n"}, {"Tell the agent", "\n"}, {"Which guardrails", "2\n"}, {"Hand each stored event", "\n"}, {"Go ahead?", "y\n"},
 		} {
 			s.see(step[0])
 			s.press(step[1])
