@@ -5,7 +5,7 @@ BUILD = $(GO) build -trimpath -ldflags "-s -w"
 # The store is left out: SQLite's translated C takes minutes under the race detector.
 RACE = ./internal/spool ./internal/capture ./internal/ingest ./internal/guard
 
-.PHONY: build install test unit race cross lint golden e2e bench bench-hook fuzz programs hooks release release-dry-run pack verify-release crash bench-policy bench-recall
+.PHONY: build install test unit race cross lint golden e2e bench bench-hook fuzz programs hooks release release-dry-run pack verify-release crash bench-policy bench-recall bench-told
 
 build:
 	$(BUILD) -o bin/ ./cmd/copilot-mem ./cmd/copilot-mem-hook
@@ -103,6 +103,10 @@ bench-hook:
 # How well questions find what answers them; LOCOMO=locomo10.json measures the public set too.
 bench-recall:
 	$(GO) run ./bench/recall $(if $(LOCOMO),-locomo $(LOCOMO))
+
+# What agents are told by themselves: is it the right thing, and what does it cost?
+bench-told:
+	$(GO) run ./bench/told
 
 # Only what deciding costs, with the limits that it is meant to keep.
 bench-policy:

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -53,7 +54,12 @@ func (s *teller) scripts(repo, prompt string, scripts ...script) {
 	s.note(prompt, model.seen())
 	main := scripts[len(scripts)-1]
 	answer := main.Steps[len(main.Steps)-1].Text
-	s.findHit(dir, answer, func(h hit) bool { return h.Kind == "response" && h.SessionID == id })
+	remembered := func() bool {
+		return slices.ContainsFunc(s.search(dir, answer, "--kind", "response"), func(h hit) bool { return h.SessionID == id })
+	}
+	if !poll(30*time.Second, remembered) {
+		s.t.Fatalf("%q is not remembered", answer)
+	}
 }
 
 func (s *teller) dir(repo string) string {

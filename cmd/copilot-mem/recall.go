@@ -91,6 +91,7 @@ func (e *env) recallMain(ctx context.Context, args []string) {
 	var ruled []byte
 	if captures {
 		ruled = r.capture(args, payload)
+		r.blocked = blockReason(ruled)
 	}
 	out, err := join(ruled, r.inTime(ctx))
 	if err != nil {
@@ -116,6 +117,15 @@ func (r *recaller) capture(args []string, payload []byte) []byte {
 		},
 	}.Run()
 	return bytes.TrimSpace(answer.Bytes())
+}
+
+// blockReason is what the agent is asked to go on with instead of stopping.
+func blockReason(ruled []byte) string {
+	var a struct{ Decision, Reason string }
+	if json.Unmarshal(ruled, &a) != nil || a.Decision != "block" {
+		return ""
+	}
+	return a.Reason
 }
 
 // join makes one answer of two: a policy's comes first, and where it blocks the prompt memory adds nothing but context.
@@ -166,7 +176,8 @@ type recaller struct {
 	config  config.Config
 	told    bool // the event was read, and recall is on
 	ev      hook.Event
-	waiting bool // there were events of before that no reader has taken
+	blocked string // why a policy does not let the agent stop
+	waiting bool   // there were events of before that no reader has taken
 }
 
 // note leaves word for doctor. The text of an error may be one of the user's paths; it stays in the user's own folder.
@@ -261,7 +272,7 @@ func (r *recaller) answer(ctx context.Context) ([]byte, error) {
 		return nil, receipts.add(recall.NewReceipt(m, recall.Told{}, 0))
 	case r.ev.Name == hook.PostToolUse && m.Failure == "" && !st.Waits():
 		return nil, nil
-	case r.ev.Name == hook.UserPromptSubmitted && st.Continues(m.Now):
+	case r.ev.Name == hook.UserPromptSubmitted && st.Continues(r.ev.Prompt, m.Now):
 		return nil, nil
 	}
 	db, err := store.Open(ctx, r.dir.DB(), storeOptions)
@@ -336,7 +347,7 @@ func (r *recaller) moment() recall.Moment {
 			m.Failure = r.ev.Error.Message
 		}
 	case hook.AgentStop:
-		m.Now = r.Now() // what counts is when the hooks are over
+		m.Now, m.Prompt = r.Now(), r.blocked // what counts is when the hooks are over
 	}
 	return m
 }

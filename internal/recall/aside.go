@@ -8,8 +8,12 @@ import (
 	"github.com/copilot-mem/copilot-mem/internal/memory"
 )
 
-// reasonBack begins the reason of what is given back after a compaction.
-const reasonBack = "after a compaction"
+// reasonBack begins the reason of what is given back after a compaction; one prompt may be put aside as the goal and as a
+// decision, each for the reason reasonAside.
+const (
+	reasonBack  = "after a compaction"
+	reasonAside = "put aside"
+)
 
 const (
 	asideEntries = 600 // of the session that are looked at
@@ -33,7 +37,7 @@ func (d deciding) aside() (Told, error) {
 	p := d.page(d.l.Compact)
 	add := func(section, text string, e memory.Entry) {
 		text, _ = Cut(verbatim(text), 100)
-		p.add(section, "- "+text, Item{ID: e.ID, Reason: "put aside"})
+		p.add(section, "- "+text, Item{ID: e.ID, Reason: reasonAside})
 	}
 	latest := latestPrompt(entries)
 	if first.Text != "" && !d.st.Muted[first.ID] {

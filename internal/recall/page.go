@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/copilot-mem/copilot-mem/internal/memory"
@@ -29,8 +30,11 @@ func (d deciding) page(tokens int) *page {
 	return &page{head: head, left: d.room(tokens) - Tokens(head) - Tokens(foot) - 2}
 }
 
-// add adds a line below a heading, if both fit.
+// add adds a line below a heading, if both fit and a line before it does not tell of the same.
 func (p *page) add(section, line string, item Item) bool {
+	if item.Reason != reasonAside && slices.ContainsFunc(p.items, func(i Item) bool { return i.ID == item.ID }) {
+		return false
+	}
 	need := Tokens(line) + 1
 	if section != p.section {
 		need += Tokens(section) + 1

@@ -44,7 +44,7 @@ type Moment struct {
 	Project string // or the folder, where it is in none
 	Branch  string
 	Root    string // the folder that paths are told below of; empty: none
-	Prompt  string // in the user's own words; empty where it is not
+	Prompt  string // in the user's own words, empty where it is not; on agentStop what a hook asks the agent to go on with
 	Tool    string
 	Input   json.RawMessage
 	Failure string // what a failed tool printed

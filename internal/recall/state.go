@@ -22,7 +22,7 @@ type Receipt struct {
 	Text    string    `json:"text,omitempty"`
 	Aside   bool      `json:"aside,omitempty"`  // was put aside, and not told
 	Back    bool      `json:"back,omitempty"`   // what was put aside was given back
-	Prompt  string    `json:"prompt,omitempty"` // sessionStart: hash of the prompt that it was about
+	Prompt  string    `json:"prompt,omitempty"` // hash of the prompt that a session's start was about, or that a stop hook asked for
 	Micros  int64     `json:"micros,omitempty"` // how long it took to decide
 }
 
@@ -33,7 +33,7 @@ func NewReceipt(m Moment, t Told, took time.Duration) Receipt {
 		Event: m.Event, Reason: t.Reason, Items: t.Items, Tokens: Tokens(t.Text), Bytes: len(t.Text), Text: t.Text, Aside: t.Aside,
 		Micros: took.Microseconds(), Back: strings.HasPrefix(t.Reason, reasonBack),
 	}
-	if m.Event == sessionStart {
+	if m.Event == sessionStart || m.Event == agentStop {
 		r.Prompt = promptKey(m.Prompt)
 	}
 	return r
@@ -65,15 +65,17 @@ type State struct {
 	briefed string  // hash of the prompt of the last session start
 	waiting Receipt // what was put aside and not given back yet
 	stopped time.Time
+	asked   string // hash of what a stop hook of ours asked for then
 }
 
 // continuation is how soon after the agent stopped a prompt is none of a person's: a stop hook or autopilot sent it. A prompt
 // that a person had waiting comes as soon, and does without.
-const continuation = 400 * time.Millisecond
+const continuation = 50 * time.Millisecond
 
-// Continues reports whether a prompt at this time goes on with what the agent had just stopped to do.
-func (st State) Continues(at time.Time) bool {
-	return !st.stopped.IsZero() && at.Sub(st.stopped) < continuation
+// Continues reports whether a prompt goes on with what the agent had just stopped to do: it is what a stop hook of ours asked
+// for, or came too soon for a person.
+func (st State) Continues(prompt string, at time.Time) bool {
+	return st.asked != "" && st.asked == promptKey(prompt) || !st.stopped.IsZero() && at.Sub(st.stopped) < continuation
 }
 
 // Waits reports whether something that was put aside is still to be given back.
@@ -90,10 +92,10 @@ func Fold(receipts []Receipt, muted map[string]bool) State {
 					delete(st.shown, k)
 				}
 			}
-			st.waiting = r
+			st.waiting, st.stopped = r, time.Time{}
 			continue
 		case r.Event == agentStop:
-			st.stopped = r.Time
+			st.stopped, st.asked = r.Time, r.Prompt
 			continue
 		case r.Event == sessionStart:
 			st.briefed = r.Prompt
