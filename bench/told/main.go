@@ -143,8 +143,7 @@ func (w world) speed(out io.Writer, entries, rounds int) error {
 		times["empty Go program"] = append(times["empty Go program"], time.Since(begun))
 		id := fmt.Sprintf("bench-%d", i)
 		for _, ev := range []string{"sessionStart", "userPromptSubmitted"} {
-			// Three words that few entries hold, among common ones.
-			key, prompt := "prompt", sentence(rng)+" "+word(3200+rng.IntN(800))+" "+word(3200+rng.IntN(800))+" "+word(3200+rng.IntN(800))
+			key, prompt := "prompt", "please look at the "+subject(rng.IntN(subjects))+" "+pick(rng)+" "+pick(rng)+" "+pick(rng)
 			if ev == "sessionStart" {
 				key = "initialPrompt"
 			}
@@ -204,7 +203,7 @@ func fill(path string, entries int) error {
 			}
 			e.Text = b.String()
 			if e.Kind == memory.KindPrompt {
-				e.Text = sentence(rng)
+				e.Text = sentence(rng) + " " + subject((s/5)%subjects)
 			}
 			all = append(all, e)
 		}
@@ -217,7 +216,9 @@ func fill(path string, entries int) error {
 }
 
 // pick takes a word of 4,000, common ones more often, as in a language.
-func pick(rng *rand.Rand) string { return word(int(4000 * rng.Float64() * rng.Float64() * rng.Float64())) }
+func pick(rng *rand.Rand) string {
+	return word(int(4000 * rng.Float64() * rng.Float64() * rng.Float64()))
+}
 
 func word(n int) string {
 	const onset, vowel, coda = "bdfgklmnprst", "aeiou", "nrstlkmd"
@@ -229,6 +230,14 @@ func word(n int) string {
 	}
 	b.WriteByte(coda[n%8])
 	return b.String()
+}
+
+// subjects is how many things the prompts of the store are about.
+const subjects = 500
+
+func subject(n int) string {
+	tail := string([]byte{byte('a' + n%26), byte('a' + n/26)})
+	return "quay" + tail + " mole" + tail + " buoy" + tail
 }
 
 func sentence(rng *rand.Rand) string {
