@@ -120,7 +120,7 @@ func TestTextTakesOut(t *testing.T) {
 		{"connection string", "Server=x;User Id=sa;Password=", "P4ssw0rd!", ";Encrypt=true", "password"},
 		{"query", "GET /v1?access_token=", alnum(20), "&page=2", "token"},
 		{"uuid as key", "HEROKU_API_KEY=", "01234567-89ab-cdef-0123-456789abcdef", "\n", "api-key"},
-		{"npmrc", "//registry.npmjs.org/:_authToken=", alnum(36), "\n", "token"},
+		{"npmrc", "//npm.example.org/:_authToken=", alnum(36), "\n", "token"},
 		{"npmrc auth", "_auth=", "dXNlcjpwYXNzd29yZDEyMw==", "\n", "credential"},
 		{"xml", "<server><password>", "opensesame", "</password>", "password"},
 		{"quote cut short", `"password": "`, "opensesa", "", "password"},
