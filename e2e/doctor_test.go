@@ -315,10 +315,16 @@ var faults = []fault{
 		p.remove(filepath.Join(p.CopilotHome, "config.json"))()
 		return p.trustRepo
 	}},
-	{name: "no program for the repository's hooks", scope: "repo", copied: true, check: "hooks/command", plant: func(p *patientWorld) func() {
+	{name: "no program for the repository's hooks", scope: "repo", check: "hooks/command", plant: func(p *patientWorld) func() {
 		p.do("uninstall", "--scope", "repo", "--yes")
 		p.write(filepath.Join(p.repo, ".github", "hooks", "copilot-mem.json"), teammatesHooks(p.t))
-		return func() { p.remove(filepath.Join(p.repo, ".github"))(); p.do("init", "--scope", "repo", "--yes") }
+		before := slices.Clone(p.vars)
+		p.path(filepath.Join(p.Root, "client"))
+		return func() {
+			p.vars = before
+			p.remove(filepath.Join(p.repo, ".github"))()
+			p.do("init", "--scope", "repo", "--yes")
+		}
 	}},
 	{name: "modes", check: "privacy/modes", plant: func(p *patientWorld) func() {
 		p.chmod(filepath.Join(p.MemHome, "receipts"), 0o755)
@@ -409,8 +415,12 @@ var faults = []fault{
 		p.write(server, "#!/bin/sh\nexec sleep 20\n")
 		p.chmod(server, 0o755)
 		file := filepath.Join(p.CopilotHome, "mcp-config.json")
+		ours, err := os.ReadFile(file)
+		if err != nil {
+			p.t.Fatal(err)
+		}
 		p.write(file, fmt.Sprintf(`{"mcpServers":{"memory":{"type":"local","command":%q,"args":["mcp"],"tools":["*"]}}}`, server))
-		return p.remove(file)
+		return func() { p.write(file, string(ours)) }
 	}},
 	{name: "policy invalid", check: "policy/active", plant: func(p *patientWorld) func() {
 		file := filepath.Join(p.repo, ".github", "hookflows", "bad.yml")

@@ -236,9 +236,15 @@ func checkLoaded(t *testing.T, got loaded, agentPrefix string) {
 			t.Errorf("agent %s is not loaded: %v", agentPrefix+name, got.Agents)
 		}
 	}
+	// After a shell command one entry captures, and another, with a matcher, tells what memory knows about its failure.
+	twice := map[string]bool{"postToolUse": true}
 	for _, event := range captured {
-		if n := len(slices.DeleteFunc(slices.Clone(got.Hooks), func(h string) bool { return h != event })); n != 1 {
-			t.Errorf("hook %s is loaded %d times, want once: %v", event, n, got.Hooks)
+		want := 1
+		if twice[event] {
+			want = 2
+		}
+		if n := len(slices.DeleteFunc(slices.Clone(got.Hooks), func(h string) bool { return h != event })); n != want {
+			t.Errorf("hook %s is loaded %d times, want %d: %v", event, n, want, got.Hooks)
 		}
 	}
 }
