@@ -121,7 +121,9 @@ func (h *health) command(context.Context) doctor.Outcome {
 		}
 		programs = append(programs, p+" (found as the hooks look for it)")
 	}
-	if len(programs) > 0 && strings.TrimSuffix(filepath.Base(programs[0]), ".exe") == "copilot-mem" {
+	// Recall runs copilot-mem itself; where no entry runs the small program, that one captures too.
+	small := slices.ContainsFunc(programs, func(p string) bool { return strings.HasPrefix(filepath.Base(p), "copilot-mem-hook") })
+	if len(programs) > 0 && !small {
 		return info("put copilot-mem-hook beside copilot-mem (`make build` makes both) and run `copilot-mem init` again", "%s captures; the small copilot-mem-hook is faster", programs[0])
 	}
 	return ok("%s", someOf(programs))

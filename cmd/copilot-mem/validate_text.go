@@ -95,9 +95,4 @@ func painter(e *env) func(color, text string) string {
 // flat keeps what files say from moving the cursor or beginning a line of its own.
 func flat(s string) string { return strings.NewReplacer("\n", `\n`, "\t", " ").Replace(screen(s)) }
 
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func count(n int, what string) string { return plural(n, what, what+"s") }
